@@ -1,0 +1,1 @@
+"""Extracts a snapshot from the dispatcher of an environment that has the wheel."""

@@ -1,0 +1,1 @@
+"""Joins a trace and a registry into supports, hazards, findings and a verdict."""

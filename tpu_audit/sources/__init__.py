@@ -1,0 +1,1 @@
+"""From a target to a ModelSpec: hub, local folders, the built-in catalogue."""

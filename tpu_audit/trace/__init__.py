@@ -1,0 +1,1 @@
+"""The weights-free tracer: a pretended TPU, a recorder, inputs per modality."""

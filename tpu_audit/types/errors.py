@@ -1,0 +1,80 @@
+"""Errors a person can act on: what went wrong, with which value, how to fix it, which exit code."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+
+
+class Stage(StrEnum):
+    """Where on the corridor a target stopped."""
+
+    RESOLVE = "resolve"
+    CONFIG = "config"
+    BUILD = "build"
+    INPUTS = "inputs"
+    TRACE = "trace"
+    AUDIT = "audit"
+
+
+class TpuAuditError(Exception):
+    """Base of all errors this tool raises on purpose.
+
+    ``hint`` is a sentence, or a command, that helps; ``exit_code`` is the process's answer.
+    """
+
+    exit_code: ClassVar[ExitCode] = ExitCode.USAGE
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(TpuAuditError):
+    """The invocation, a setting or an input file is wrong."""
+
+
+class MissingExtraError(TpuAuditError):
+    """The command needs an optional part of the installation (``pip install "tpu-audit[scan]"``)."""
+
+
+class NotAuditedError(TpuAuditError):
+    """One target could not be audited; the others go on.
+
+    ``code`` is a stable slug (``gated``, ``not_found``, ``timeout``...), ``skipped`` tells a
+    deliberate skip (nothing to trace, e.g. a GGUF-only repository) from a failure.
+    """
+
+    exit_code: ClassVar[ExitCode] = ExitCode.INCOMPLETE
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        stage: Stage,
+        code: str,
+        skipped: bool = False,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.stage = stage
+        self.code = code
+        self.skipped = skipped
+
+
+class TargetNotFoundError(NotAuditedError):
+    """No such model or path: an input error, so exit code 2 rather than 3."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.USAGE

@@ -1,0 +1,175 @@
+"""The result of a scan: rows with support, hazards and evidence, findings, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from op_registry.schema import Evidence, Fallback, Hazard, Support
+from tpu_audit.types.trace import Scalar, SourceLine, TensorRef
+
+REPORT_SCHEMA = "tpu-audit/report/1"
+
+
+class Severity(StrEnum):
+    """How much a finding costs its reader."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Status(StrEnum):
+    """What became of a phase."""
+
+    TRACED = "traced"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Verdict(StrEnum):
+    """What a traced phase means for the move."""
+
+    READY = "ready"
+    READY_WITH_WARNINGS = "ready_with_warnings"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpRow:
+    """One distinct call, judged."""
+
+    op: str
+    count: int
+    inputs: tuple[TensorRef, ...]
+    outputs: tuple[TensorRef, ...]
+    args: Mapping[str, Scalar]
+    flops: int | None
+    bytes: int
+    support: Support
+    hazards: tuple[Hazard, ...]
+    hazard_reasons: Mapping[Hazard, str] = field(default_factory=dict)
+    """Why each hazard, one sentence each."""
+    evidence: tuple[Evidence, ...]
+    reason: str
+    """Why this support."""
+    fallback: Fallback | None
+    modules: tuple[str, ...]
+    sources: tuple[SourceLine, ...]
+    guesses: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhaseReport:
+    """One phase of one model at one dtype."""
+
+    phase: str
+    dtype: str
+    status: Status
+    stage: str | None = None
+    """Where it stopped, for a failed or skipped phase."""
+    reason: str | None = None
+    """Why, as a sentence."""
+    reason_code: str | None = None
+    """Why, as a stable slug."""
+    verdict: Verdict
+    ops: tuple[OpRow, ...] = ()
+    cpu_ops: Mapping[str, int] = field(default_factory=dict)
+    batch: int
+    seq_len: int
+    tracer: str
+    assumptions: tuple[str, ...] = ()
+    cached: bool = False
+    """The trace came from the cache."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelReport:
+    """One target."""
+
+    target: str
+    id: str
+    revision: str | None = None
+    config_source: str | None = None
+    library: str | None = None
+    model_type: str | None = None
+    architecture: str | None = None
+    parameters: int | None = None
+    redirected_from: str | None = None
+    notes: tuple[str, ...] = ()
+    phases: tuple[PhaseReport, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Location:
+    """Where a finding sits; whatever is known of it."""
+
+    path: str | None = None
+    line: int | None = None
+    module: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing to do something about."""
+
+    code: str
+    """Stable code, ``TPA9xx`` for ops."""
+    severity: Severity
+    message: str
+    fix: str
+    model: str
+    """Id of the model."""
+    phase: str
+    dtype: str
+    op: str | None
+    location: Location
+    count: int = 1
+    """Calls concerned."""
+    bytes: int = 0
+    """Bytes that would cross between host and device, where that is the cost."""
+    modules: tuple[str, ...] = ()
+    sources: tuple[SourceLine, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolInfo:
+    """Who wrote the report."""
+
+    name: str = "tpu-audit"
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RegistryInfo:
+    """Which registry judged."""
+
+    backend: str
+    package: str
+    version: str
+    torch: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Versions:
+    """Versions the result depends on."""
+
+    torch: str | None
+    transformers: str | None
+    registry: RegistryInfo
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What ``scan`` returns and the JSON report holds."""
+
+    schema: str = REPORT_SCHEMA
+    tool: ToolInfo
+    versions: Versions
+    models: tuple[ModelReport, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences on the run: a registry that does not match the installed torch, for one."""
