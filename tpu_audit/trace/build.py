@@ -1,0 +1,177 @@
+"""Builds the model class on the pretended device, from its config alone."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import nn
+
+from tpu_audit.trace import shadow
+from tpu_audit.types.errors import NotAuditedError, Stage
+from tpu_audit.types.model import ModelSpec
+
+_FLASH_PACKAGES = ("flash_attention", "flex_attention", "kernels-community")
+
+
+def build_model(
+    spec: ModelSpec, dtype: torch.dtype, device: str
+) -> tuple[nn.Module, Any, list[str]]:
+    """Build the class named in ``architectures``; (model in eval mode, its config, assumptions).
+
+    Raises NotAuditedError at stage ``config`` or ``build``.
+    """
+    assumptions: list[str] = []
+    model_class = find_class(spec, assumptions)
+    config = make_config(spec, model_class, assumptions)
+    try:
+        model = _instantiate(model_class, config, dtype, device)
+    except NotAuditedError:
+        raise
+    except Exception as error:
+        raise NotAuditedError(
+            f"{model_class.__name__} cannot be built from this config: {shorten(error)}",
+            stage=Stage.BUILD,
+            code=_build_code(error),
+            hint="check that config.json loads with transformers' AutoConfig",
+        ) from error
+    model.eval()
+    _move_and_forget(model, device)
+    return model, config, assumptions
+
+
+def find_class(spec: ModelSpec, assumptions: list[str]) -> Any:
+    """Find the model class in the installed transformers; never in the repository's own code."""
+    import transformers
+
+    name = spec.architecture
+    if name is None:
+        return _base_class(spec, assumptions)
+    found = getattr(transformers, name, None)
+    if found is not None and isinstance(found, type) and hasattr(found, "config_class"):
+        return found
+    if spec.needs_remote_code:
+        raise NotAuditedError(
+            f"{name} lives in the repository's own code, which is not executed",
+            stage=Stage.BUILD,
+            code="remote_code",
+            skipped=True,
+            hint="look for a transformers-native checkpoint of the same architecture",
+        )
+    raise NotAuditedError(
+        f"transformers {transformers.__version__} has no class {name}",
+        stage=Stage.BUILD,
+        code="unknown_architecture",
+        hint="check the spelling of `architectures`, or install the transformers that has it",
+    )
+
+
+def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
+    import transformers
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    names = MODEL_MAPPING_NAMES.get(spec.model_type or "")
+    if names is None or spec.needs_remote_code:
+        raise NotAuditedError(
+            "config.json names no `architectures` and its model_type "
+            f"{spec.config.get('model_type')!r} is none that transformers has",
+            stage=Stage.BUILD,
+            code="remote_code" if spec.needs_remote_code else "unknown_model_type",
+            skipped=spec.needs_remote_code,
+            hint="add `architectures` to config.json",
+        )
+    name = names if isinstance(names, str) else names[0]
+    assumptions.append(f"config names no architecture: traced the base model {name}")
+    return getattr(transformers, name)
+
+
+def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> Any:
+    """Turn config.json into the config object that ``model_class`` takes."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    content = copy.deepcopy(dict(spec.config))
+    content.pop("quantization_config", None)  # loaders of quantised weights are not traced
+    if spec.config.get("quantization_config"):
+        assumptions.append("quantization_config ignored: traced as an unquantised model")
+    model_type = spec.model_type
+    wanted = model_class.config_class
+    try:
+        if model_type in CONFIG_MAPPING:
+            config = CONFIG_MAPPING[model_type].from_dict(content)
+        else:
+            config = wanted.from_dict(content)
+        config = _fitting(config, wanted)
+    except Exception as error:
+        raise NotAuditedError(
+            f"transformers rejects this config: {shorten(error)}",
+            stage=Stage.CONFIG,
+            code="invalid_config",
+            hint="load it with transformers' AutoConfig and correct the field it names",
+        ) from error
+    _plain_attention(config, assumptions)
+    return config
+
+
+def _fitting(config: Any, wanted: Any) -> Any:
+    """Give a class that takes only the text part its part of a composite config."""
+    if wanted is None or isinstance(config, wanted):
+        return config
+    text = config.get_text_config()
+    return text if isinstance(text, wanted) else config
+
+
+def _plain_attention(config: Any, assumptions: list[str]) -> None:
+    """Let transformers choose attention itself where the config asks for a CUDA package."""
+    asked = getattr(config, "_attn_implementation_internal", None)
+    if isinstance(asked, str) and any(p in asked for p in _FLASH_PACKAGES):
+        config._attn_implementation_internal = None
+        assumptions.append(f"attention {asked} has no TPU build: traced transformers' default")
+
+
+def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str) -> nn.Module:
+    from transformers.initialization import no_init_weights
+
+    with torch.device(device), no_init_weights():
+        model: nn.Module = model_class._from_config(config, dtype=dtype)
+    tie = getattr(model, "tie_weights", None)
+    if callable(tie):
+        tie()
+    return model
+
+
+def _move_and_forget(model: nn.Module, device: str) -> None:
+    """Do what loading a checkpoint and ``.to(device)`` would: all on the device, weights unknown."""
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is None:
+                continue
+            if parameter.device.type != device:
+                with torch.no_grad():
+                    moved = nn.Parameter(parameter.to(device), parameter.requires_grad)
+                module._parameters[name] = moved
+                parameter = moved  # noqa: PLW2901 - the parameter as it is now
+            shadow.forget(parameter)
+        for name, buffer in module._buffers.items():
+            if buffer is None:
+                continue
+            if buffer.device.type != device:
+                module._buffers[name] = buffer.to(device)
+            if name not in module._non_persistent_buffers_set and buffer.is_floating_point():
+                shadow.forget(buffer)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Count the parameters, tied ones once."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def _build_code(error: Exception) -> str:
+    return "missing_dependency" if isinstance(error, ImportError) else "build_failed"
+
+
+def shorten(error: BaseException, limit: int = 300) -> str:
+    """Type and first lines of an error, on one line."""
+    text = " ".join(str(error).split())
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= limit else text[: limit - 3] + "..."

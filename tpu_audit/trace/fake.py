@@ -1,0 +1,71 @@
+"""Fake tensors on a device that is not there, and the patches that models need to run on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+from tpu_audit.trace.shadow import known_value
+
+
+class FakeMode(FakeTensorMode):
+    """FakeTensorMode that never touches the device.
+
+    Without ``avoid_device_init`` a ``torch.tensor(data, device="tpu")`` would allocate for real.
+    """
+
+    avoid_device_init = True  # type: ignore[assignment,misc]  # a property upstream
+
+
+def fake_mode() -> FakeMode:
+    """Make the mode that all building and running happens in."""
+    return FakeMode(allow_non_fake_inputs=True)
+
+
+@contextmanager
+def patched_for_fakes() -> Iterator[None]:
+    """Replace, for the time of a trace, what torch does to tensors that fakes cannot bear."""
+    apply, fmt = nn.Module._apply, FakeTensor.__format__
+    nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign,assignment]
+    FakeTensor.__format__ = _format_known  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        nn.Module._apply = apply  # type: ignore[method-assign]
+        FakeTensor.__format__ = fmt  # type: ignore[method-assign]
+
+
+def _apply_by_replacing(
+    module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True
+) -> nn.Module:
+    """``Module._apply`` without ``swap_tensors``, which refuses tensors that have weak references."""
+    seen: dict[int, nn.Parameter] = {}
+    for sub in module.modules() if recurse else (module,):
+        for name, old in sub._parameters.items():
+            if old is not None and id(old) not in seen:
+                seen[id(old)] = _replaced(old, fn)
+            if old is not None:
+                sub._parameters[name] = seen[id(old)]
+        for name, buffer in sub._buffers.items():
+            if buffer is not None:
+                sub._buffers[name] = fn(buffer)
+    return module
+
+
+def _replaced(old: nn.Parameter, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Parameter:
+    with torch.no_grad():
+        new = fn(old)
+    return old if new is old else nn.Parameter(new, requires_grad=old.requires_grad)
+
+
+def _format_known(tensor: FakeTensor, spec: str) -> str:
+    """Format a scalar by its known value: models build names such as ``f"expert_{i}"`` so."""
+    value: Any = known_value(tensor)
+    if tensor.dim() == 0:
+        return format(0 if value is None else value.item(), spec)
+    return object.__repr__(tensor)

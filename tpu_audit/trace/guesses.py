@@ -1,0 +1,84 @@
+"""What a data-dependent op is answered when its input depends on weights.
+
+Each guess keeps the model running on the path that does most: everything selected, nothing
+equal to zero. Guesses are counted and reported, never hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Tensor = torch.Tensor
+
+
+def _scalar(x: Tensor, *_: Any, **__: Any) -> bool | int | float | complex:
+    if x.dtype is torch.bool:
+        return True
+    if x.dtype.is_complex:
+        return complex(1)
+    return 1.0 if x.dtype.is_floating_point else 1
+
+
+def _true(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _indices(x: Tensor, *_: Any, **__: Any) -> Tensor:
+    return x.new_empty((x.numel(), x.dim()), dtype=torch.long)
+
+
+def _selected(x: Tensor, *_: Any, **__: Any) -> Tensor:
+    return x.new_empty((x.numel(),))
+
+
+def _unique(x: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor, Tensor]:
+    count = x.numel()
+    index = x.new_empty(x.shape, dtype=torch.long)
+    return x.new_empty((count,)), index, x.new_empty((count,), dtype=torch.long)
+
+
+def _unique_dim(x: Tensor, dim: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor, Tensor]:
+    index = x.new_empty((x.shape[dim],), dtype=torch.long)
+    return x.new_empty(x.shape), index, x.new_empty(index.shape, dtype=torch.long)
+
+
+def _repeated(x: Tensor, *_: Any, **__: Any) -> Tensor:
+    return x.new_empty((x.numel(),), dtype=torch.long)
+
+
+def _bins(_x: Tensor, _weights: Any = None, minlength: int = 0, **__: Any) -> Tensor:
+    return _x.new_empty((max(1, minlength),), dtype=torch.long)
+
+
+_ANSWERS: dict[str, Callable[..., Any]] = {
+    "aten::_local_scalar_dense": _scalar,
+    "aten::item": _scalar,
+    "aten::equal": _true,
+    "aten::allclose": _true,
+    "aten::is_nonzero": _true,
+    "aten::nonzero": _indices,
+    "aten::masked_select": _selected,
+    "aten::_unique": _unique,
+    "aten::_unique2": _unique,
+    "aten::unique_consecutive": _unique,
+    "aten::unique_dim": _unique_dim,
+    "aten::repeat_interleave": _repeated,
+    "aten::bincount": _bins,
+}
+
+
+def guess(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """Answer a data-dependent call; (answered, result). Unlisted ops are left to fail."""
+    answer = _ANSWERS.get(func._schema.name)
+    return (False, None) if answer is None else (True, answer(*args, **kwargs))
+
+
+def selected_by(mask: Tensor, values: Tensor | None) -> list[Tensor]:
+    """Index tensors for a boolean mask of unknown content, as many as ``values`` has rows."""
+    count = mask.numel()
+    if values is not None and values.dim() > 0:
+        count = values.shape[0]
+    return [mask.new_empty((count,), dtype=torch.long) for _ in range(mask.dim())]

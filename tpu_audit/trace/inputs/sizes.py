@@ -1,0 +1,110 @@
+"""How large the images are that a model sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tpu_audit.trace.inputs.fields import as_int, find_int, own, sections, vision_section
+
+if TYPE_CHECKING:
+    from tpu_audit.trace.inputs.interface import InputContext
+
+_CONFIG_NAMES = ("image_size", "img_size", "input_image_size", "input_size", "resolution")
+_PROCESSOR_NAMES = ("crop_size", "size")
+_CHANNELS = ("num_channels", "in_channels", "in_chans", "image_channels", "num_input_channels")
+_RGB = 3
+_MULTIPLE = 32
+"""Photographs scaled by their short side are cut to this multiple, as most strides divide it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageSize:
+    """Pixels, and a few words on where they come from."""
+
+    height: int
+    width: int
+    source: str
+
+    def __str__(self) -> str:
+        """Read ``224x224 (config)``: height first."""
+        return f"{self.height}x{self.width} ({self.source})"
+
+
+def image_size(ctx: InputContext, *, default: int = 224) -> ImageSize:
+    """Choose the image size: the processor's, else the config's, else ``default`` squared.
+
+    A model that checks sizes (its forward knows ``interpolate_pos_encoding``) gets the size in
+    its config even where the processor disagrees: another one would be refused.
+    """
+    configured = config_size(ctx.config)
+    processed = processor_size(ctx)
+    strict = "interpolate_pos_encoding" in ctx.parameters
+    if processed and not (strict and configured):
+        return ImageSize(height=processed[0], width=processed[1], source="image processor")
+    if configured:
+        return ImageSize(height=configured[0], width=configured[1], source="config")
+    return ImageSize(height=default, width=default, source="assumed: the config names none")
+
+
+def config_size(config: Any) -> tuple[int, int] | None:
+    """Return (height, width) from the vision section, else from any other."""
+    for part in (vision_section(config), *(found for _path, found in sections(config))):
+        for name in _CONFIG_NAMES:
+            size = parse_size(own(part, name))
+            if size:
+                return size
+    return None
+
+
+def processor_size(ctx: InputContext) -> tuple[int, int] | None:
+    """Return (height, width) that the repository's image processor resizes or crops to."""
+    for content in image_processors(ctx.spec.processor_configs):
+        crops = bool(content.get("do_center_crop", "crop_size" in content))
+        for name in _PROCESSOR_NAMES if crops else ("size",):
+            size = parse_size(content.get(name))
+            if size:
+                return size
+    return None
+
+
+def image_processors(files: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the image processor settings in a repository's processor files."""
+    for name in ("preprocessor_config.json", "processor_config.json"):
+        content = files.get(name, {})
+        nested = content.get("image_processor")
+        if isinstance(nested, Mapping):
+            yield nested
+        yield content
+
+
+def parse_size(value: Any) -> tuple[int, int] | None:
+    """Read the many spellings of an image size: 224, [224, 224], {"height": ...}, ..."""
+    if isinstance(value, Mapping):
+        return _parse_mapping(value)
+    if isinstance(value, list | tuple) and len(value) > 1:
+        height, width = as_int(value[-2]), as_int(value[-1])
+        return (height, width) if height and width else None
+    side = as_int(value)
+    return (side, side) if side else None
+
+
+def _parse_mapping(value: Mapping[str, Any]) -> tuple[int, int] | None:
+    height, width = as_int(value.get("height")), as_int(value.get("width"))
+    if height and width:
+        return height, width
+    short, long = as_int(value.get("shortest_edge")), as_int(value.get("longest_edge"))
+    if short and long and short < long <= 4 * short:  # detectors: keep the aspect, a 4:3 photograph
+        return short, min(long, short * 4 // 3) // _MULTIPLE * _MULTIPLE
+    side = short or as_int(value.get("max_height")) or long
+    return (side, side) if side else None
+
+
+def channels(config: Any) -> int:
+    """Return how many channels an image has."""
+    for part in (vision_section(config), config):
+        value = own(part, *_CHANNELS)
+        if as_int(value):
+            return as_int(value) or _RGB
+    return find_int(config, *_CHANNELS, default=_RGB)

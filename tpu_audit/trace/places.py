@@ -1,0 +1,85 @@
+"""Where in the model a call comes from: module path and source line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+
+from tpu_audit.types.trace import SourceLine
+
+_MODEL = 2
+_LIBRARY = 1
+_OTHER = 0
+
+
+class Places:
+    """The stack of modules in flight, and the lines of model code above a call."""
+
+    def __init__(self) -> None:
+        self._stack: list[str] = []
+        self._kinds: dict[CodeType, tuple[int, str]] = {}
+
+    @contextmanager
+    def follow(self, model: nn.Module) -> Iterator[None]:
+        """Keep the module stack while ``model`` runs."""
+        names = {module: name for name, module in model.named_modules()}
+
+        def enter(module: nn.Module, _args: Any) -> None:
+            self._stack.append(names.get(module, type(module).__name__))
+
+        def leave(_module: nn.Module, _args: Any, _out: Any) -> None:
+            if self._stack:
+                self._stack.pop()
+
+        handles = (
+            register_module_forward_pre_hook(enter),
+            register_module_forward_hook(leave, always_call=True),
+        )
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+            self._stack.clear()
+
+    @property
+    def module(self) -> str:
+        """Path of the innermost module running; empty for the model itself."""
+        return self._stack[-1] if self._stack else ""
+
+    def source(self) -> SourceLine | None:
+        """Innermost line of the model's own file, else of its library, that led here."""
+        frame = sys._getframe(2)
+        fallback: SourceLine | None = None
+        while frame is not None:
+            kind, path = self._kind(frame.f_code)
+            if kind == _MODEL:
+                return SourceLine(path=path, line=frame.f_lineno)
+            if kind == _LIBRARY and fallback is None:
+                fallback = SourceLine(path=path, line=frame.f_lineno)
+            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+        return fallback
+
+    def _kind(self, code: CodeType) -> tuple[int, str]:
+        found = self._kinds.get(code)
+        if found is None:
+            found = self._kinds[code] = _classify(code.co_filename)
+        return found
+
+
+def _classify(filename: str) -> tuple[int, str]:
+    path = filename.replace("\\", "/")
+    at = path.rfind("/transformers/")
+    if at < 0:
+        return _OTHER, ""
+    relative = path[at + 1 :]
+    return (_MODEL if "/models/" in relative else _LIBRARY), relative

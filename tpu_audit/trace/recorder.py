@@ -1,0 +1,182 @@
+"""The dispatch mode that sees every call and the ledger it writes them to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from tpu_audit.trace import costs, values
+from tpu_audit.trace.places import Places
+from tpu_audit.types.trace import OpUse, Scalar, SourceLine, TensorRef
+
+aten = torch.ops.aten
+_NOT_CALLS = {torch.ops.prim.device.default, aten.is_pinned.default}
+_PLACEMENT = {"device", "layout", "pin_memory", "requires_grad"}
+_POSITIONS = {"start", "end", "index", "storage_offset"}
+"""Arguments that say where in a tensor, not what to compute: they decide nothing."""
+
+
+class _Entry:
+    """One distinct call, being counted."""
+
+    __slots__ = ("bytes", "count", "first", "flops", "guesses", "modules", "read", "sources")
+
+    def __init__(self, first: OpUse) -> None:
+        self.first = first
+        self.count = self.bytes = self.guesses = 0
+        self.flops: int | None = 0
+        self.read = False
+        self.modules: dict[str, None] = {}
+        self.sources: dict[SourceLine, None] = {}
+
+    def close(self) -> OpUse:
+        """Freeze the counts."""
+        first = self.first
+        return OpUse(
+            op=first.op,
+            count=self.count,
+            inputs=first.inputs,
+            outputs=first.outputs,
+            args=first.args,
+            flops=self.flops,
+            bytes=self.bytes,
+            modules=tuple(self.modules),
+            sources=tuple(self.sources),
+            guesses=self.guesses,
+            host_read=self.read,
+            grad_inputs=first.grad_inputs,
+        )
+
+
+class Recorder(TorchDispatchMode):
+    """Sees each op overload as the backend would, above the fake tensors."""
+
+    def __init__(self, places: Places) -> None:
+        super().__init__()
+        self.recording = False
+        self.cpu_ops: Counter[str] = Counter()
+        self._places = places
+        self._entries: dict[Any, _Entry] = {}
+
+    def uses(self) -> tuple[OpUse, ...]:
+        """All distinct calls on the device, in order of first appearance."""
+        return tuple(entry.close() for entry in self._entries.values())
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Run one call and write it down."""
+        del types
+        kwargs = kwargs or {}
+        if func in _NOT_CALLS:
+            return func(*args, **kwargs)
+        if decomposes_before_backend(func):
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
+        outcome = values.call(func, args, kwargs)
+        if self.recording:
+            self._record(func, args, kwargs, outcome)
+        return outcome.out
+
+    def _record(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outcome: values.Outcome
+    ) -> None:
+        flat = tree_leaves((args, kwargs))
+        op = op_name(func)
+        if _on_host(flat, outcome.out):
+            self.cpu_ops[op] += 1
+            return
+        inputs = tuple(tensor_ref(t) for t in flat if isinstance(t, torch.Tensor))
+        outputs = _refs(outcome.out)
+        arguments = scalar_args(func, args, kwargs)
+        key = (op, inputs, outputs, tuple(arguments.items()))
+        entry = self._entries.get(key)
+        if entry is None:
+            grad = any(isinstance(t, torch.Tensor) and t.requires_grad for t in flat)
+            first = OpUse(
+                op=op, count=0, inputs=inputs, outputs=outputs, args=arguments, grad_inputs=grad
+            )
+            entry = self._entries[key] = _Entry(first)
+        entry.count += 1
+        flops = costs.flops(func, args, kwargs, outcome.out)
+        entry.flops = None if flops is None or entry.flops is None else entry.flops + flops
+        entry.bytes += costs.bytes_moved(func, flat, outcome.out)
+        entry.guesses += outcome.guessed
+        entry.read |= outcome.host_read
+        entry.modules[self._places.module] = None
+        source = self._places.source()
+        if source is not None:
+            entry.sources[source] = None
+
+
+_composite: dict[Any, bool] = {}
+
+
+def decomposes_before_backend(func: Any) -> bool:
+    """Tell a composite that only inference mode, or a call from below autograd, shows us."""
+    found = _composite.get(func)
+    if found is None:
+        name, has = func.name(), torch._C._dispatch_has_kernel_for_dispatch_key
+        found = _composite[func] = (
+            has(name, "CompositeImplicitAutograd")
+            and not has(name, "PrivateUse1")
+            and not values.traits(func).reads_data
+        )
+    return found
+
+
+def op_name(func: Any) -> str:
+    """``aten.add.Tensor``."""
+    return f"{func.namespace}.{func._opname}.{func._overloadname}"
+
+
+_dtype_names: dict[torch.dtype, str] = {}
+
+
+def tensor_ref(tensor: torch.Tensor) -> TensorRef:
+    """Describe a tensor."""
+    name = _dtype_names.get(tensor.dtype)
+    if name is None:
+        name = _dtype_names[tensor.dtype] = str(tensor.dtype).removeprefix("torch.")
+    return TensorRef(dtype=name, shape=tuple(tensor.shape), device=tensor.device.type)
+
+
+def _refs(out: Any) -> tuple[TensorRef, ...]:
+    return tuple(tensor_ref(t) for t in tree_leaves(out) if isinstance(t, torch.Tensor))
+
+
+def _on_host(flat: list[Any], out: Any) -> bool:
+    tensors = [t for t in (*flat, *tree_leaves(out)) if isinstance(t, torch.Tensor)]
+    return bool(tensors) and all(t.device.type == "cpu" for t in tensors)
+
+
+def scalar_args(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Scalar]:
+    """Non-tensor arguments that decide what is computed, by schema name."""
+    found: dict[str, Scalar] = {}
+    for position, argument in enumerate(func._schema.arguments):
+        name = argument.name
+        if name in _PLACEMENT or name in _POSITIONS:
+            continue
+        if position < len(args):
+            value = args[position]
+        elif name in kwargs:
+            value = kwargs[name]
+        else:
+            continue
+        if not any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(value)):
+            found[name] = _plain(value)
+    return found
+
+
+def _plain(value: Any) -> Scalar:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(str(_plain(v)) for v in value) + "]"
+    return str(value).removeprefix("torch.")

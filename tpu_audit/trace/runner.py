@@ -1,0 +1,92 @@
+"""Traces one phase of one model in this process."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tpu_audit.trace import shadow
+from tpu_audit.trace.build import build_model, count_parameters, shorten
+from tpu_audit.trace.fake import fake_mode, patched_for_fakes
+from tpu_audit.trace.inputs import build_inputs
+from tpu_audit.trace.inputs.interface import Floats, InputContext
+from tpu_audit.trace.places import Places
+from tpu_audit.trace.recorder import Recorder
+from tpu_audit.types.errors import NotAuditedError, Stage
+from tpu_audit.types.trace import Trace, TraceSettings
+
+if TYPE_CHECKING:
+    from op_registry.schema import Snapshot
+    from tpu_audit.types.model import ModelSpec
+
+DEVICE = "tpu"
+
+
+def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> Trace:
+    """Trace ``spec`` on the pretended TPU that dispatches as ``registry`` says.
+
+    Executes transformers' code only, on fake tensors. Raises NotAuditedError with the stage.
+    """
+    from tpu_audit.trace.device import pretend
+
+    pretend(registry)
+    return trace_on_device(spec, settings, registry.digest)
+
+
+def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Trace:
+    """Trace on whatever backend owns the device type ``tpu`` in this process."""
+    dtype: torch.dtype = getattr(torch, settings.dtype)
+    places = Places()
+    recorder = Recorder(places)
+    shadow.forget_all()
+    with patched_for_fakes(), fake_mode(), recorder, torch.no_grad():
+        model, config, assumptions = build_model(spec, dtype, DEVICE)
+        context = InputContext(model=model, config=config, spec=spec, settings=settings)
+        inputs = build_inputs(context)
+        kwargs = {k: _realise(v, dtype) for k, v in inputs.kwargs.items()}
+        with places.follow(model):
+            _forward(model, kwargs, recorder)
+    return Trace(
+        settings=settings,
+        architecture=type(model).__name__,
+        parameters=count_parameters(model),
+        ops=recorder.uses(),
+        cpu_ops=dict(recorder.cpu_ops),
+        assumptions=(*assumptions, *inputs.assumptions),
+        versions=_versions(),
+        registry_digest=registry_digest,
+    )
+
+
+def _forward(model: torch.nn.Module, kwargs: dict[str, Any], recorder: Recorder) -> None:
+    recorder.recording = True
+    try:
+        model(**kwargs)
+    except NotAuditedError:
+        raise
+    except Exception as error:
+        raise NotAuditedError(
+            f"forward stopped: {shorten(error)}",
+            stage=Stage.TRACE,
+            code="forward_failed",
+            hint="the config may be incomplete, or these inputs may not fit the model",
+        ) from error
+    finally:
+        recorder.recording = False
+
+
+def _realise(value: Any, dtype: torch.dtype) -> Any:
+    """Put an input on the device: floats unknown, integers known."""
+    if isinstance(value, Floats):
+        return torch.empty(value.shape, dtype=dtype, device=DEVICE)
+    if isinstance(value, torch.Tensor):
+        return value.to(DEVICE)
+    if isinstance(value, list | tuple):
+        return type(value)(_realise(v, dtype) for v in value)
+    return value
+
+
+def _versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
