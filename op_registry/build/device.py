@@ -1,0 +1,24 @@
+"""Brings the backend up on a host without a TPU, as far as the dispatcher needs it."""
+
+from __future__ import annotations
+
+ENVIRONMENT = {
+    "TPU_SKIP_MDS_QUERY": "1",
+    "TPU_ACCELERATOR_TYPE": "v6e-1",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+    "TPU_WORKER_ID": "0",
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "PYTHONHASHSEED": "0",
+}
+"""What the child is started with. Without the first the runtime asks a cloud metadata server for
+minutes; without the last but one a second process meets the first one's lock file."""
+
+
+def initialise() -> str:
+    """Import torch and the wheel, register the device, return its type (``tpu``)."""
+    import torch_tpu  # noqa: F401, PLC0415  # only the child has it
+    from torch_tpu import _loader  # noqa: PLC0415
+
+    # load() stops before this step when no TPU is plugged in.
+    _loader._init_device("tpu")
+    return "tpu"

@@ -1,0 +1,205 @@
+"""The snapshot's file format: canonical JSON, one op a line, so that two of them diff well.
+
+Written by hand over the standard library: the builder's child runs where only torch is sure to be
+installed, and a cached scan has no time for a schema library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from op_registry.errors import RegistryError
+from op_registry.schema import (
+    SNAPSHOT_SCHEMA,
+    EndsIn,
+    Evidence,
+    EvidenceKind,
+    Fallback,
+    Hazard,
+    OpRecord,
+    Resolution,
+    Snapshot,
+    Support,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Reader = Callable[[Any], Any]
+
+E = TypeVar("E", bound=StrEnum)
+_REBUILD = "rebuild it with `tpu-audit registry build`"
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    """Return the canonical bytes of ``snapshot``: sorted, defaults left out, one op a line."""
+    head = {
+        f.name: getattr(snapshot, f.name)
+        for f in fields(snapshot)
+        if f.name not in {"ops", "digest"}
+    }
+    lines = [f"{_dump(name)}: {_dump(value)}," for name, value in sorted(head.items())]
+    ops = [f"{_dump(op)}: {_dump(_plain(snapshot.ops[op]))}" for op in sorted(snapshot.ops)]
+    body = ",\n".join(ops)
+    return ("{\n" + "\n".join(lines) + '\n"ops": {\n' + body + "\n}\n}\n").encode()
+
+
+def decode(data: bytes, *, origin: str, canonical: bool = False) -> Snapshot:
+    """Read and check a snapshot; ``origin`` names it in errors (RegistryError).
+
+    ``canonical`` promises that ``data`` came out of ``encode`` as it is, which saves encoding it
+    again for the digest.
+    """
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        message = f"{origin}: not a registry snapshot, the JSON is broken or cut off: {error}"
+        raise RegistryError(message, hint=_REBUILD) from error
+    if not isinstance(raw, dict) or "schema" not in raw:
+        raise RegistryError(f"{origin}: not a registry snapshot: no `schema` field", hint=_REBUILD)
+    if raw["schema"] != SNAPSHOT_SCHEMA:
+        message = f"{origin}: schema {raw['schema']!r}, this version reads {SNAPSHOT_SCHEMA!r}"
+        raise RegistryError(message, hint=_REBUILD)
+    try:
+        snapshot = _snapshot(raw)
+    except _FormatError as error:
+        raise RegistryError(f"{origin}: {error}", hint=_REBUILD) from error
+    content = data if canonical else encode(snapshot)
+    return replace(snapshot, digest=hashlib.sha256(content).hexdigest())
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _plain(record: OpRecord) -> dict[str, object]:
+    """Return the fields of ``record`` that differ from their defaults; the op's name is the key."""
+    plain = {n: getattr(record, n) for n in _RECORD if getattr(record, n) != _DEFAULTS.get(n)}
+    if record.evidence:
+        plain["evidence"] = [
+            {f.name: v for f in fields(e) if (v := getattr(e, f.name)) is not None}
+            for e in record.evidence
+        ]
+    return plain
+
+
+class _FormatError(Exception):
+    """What is wrong at which place, the file's name still to be added."""
+
+
+def _snapshot(raw: Mapping[str, Any]) -> Snapshot:
+    head = {name: value for name, value in raw.items() if name != "ops"}
+    values = _read(head, _HEADER, "header")
+    ops = raw.get("ops")
+    if not isinstance(ops, dict):
+        raise _FormatError("field `ops` must be an object of op records")
+    records = {op: OpRecord(op=op, **_read(r, _RECORD, f"op {op}")) for op, r in ops.items()}
+    return Snapshot(ops=records, **values)
+
+
+def _read(raw: object, readers: Mapping[str, Reader], where: str) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise _FormatError(f"{where}: must be an object, not {type(raw).__name__}")
+    values = {}
+    for name, value in raw.items():
+        reader = readers.get(name)
+        if reader is None:
+            raise _FormatError(f"{where}: unknown field `{name}`")
+        try:
+            values[name] = reader(value)
+        except (TypeError, ValueError, AttributeError, _FormatError) as error:
+            raise _FormatError(f"{where}: field `{name}`: {error}") from error
+    if absent := [n for n in readers if n not in values and n not in _DEFAULTS]:
+        raise _FormatError(f"{where}: field `{absent[0]}` is missing")
+    return values
+
+
+def _text(value: object) -> str:
+    if type(value) is not str:
+        raise TypeError(f"must be a string, not {type(value).__name__}")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if type(value) is not bool:
+        raise TypeError(f"must be true or false, not {type(value).__name__}")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if type(value) is not list:
+        raise TypeError(f"must be a list, not {type(value).__name__}")
+    return tuple(map(_text, value))
+
+
+def _one_of(enum: type[E]) -> Callable[[Any], E]:
+    members: dict[Any, E] = {member.value: member for member in enum}
+
+    def read(value: object) -> E:
+        member = members.get(value) if type(value) is str else None
+        if member is None:
+            raise ValueError(f"{value!r} is not one of {', '.join(members)}")
+        return member
+
+    return read
+
+
+def _mapping(key: Callable[[Any], Any]) -> Reader:
+    return lambda value: {key(name): _text(text) for name, text in value.items()}
+
+
+_EVIDENCE: dict[str, Reader] = {"kind": _one_of(EvidenceKind), "detail": _text, "chip": _text}
+
+
+def _evidence(value: object) -> tuple[Evidence, ...]:
+    if type(value) is not list:
+        raise TypeError(f"must be a list, not {type(value).__name__}")
+    return tuple(Evidence(**_read(item, _EVIDENCE, "evidence")) for item in value)
+
+
+_HEADER: dict[str, Reader] = {
+    "schema": _text,
+    "backend": _text,
+    "package": _text,
+    "version": _text,
+    "torch": _text,
+    "versions": _mapping(_text),
+    "record_sha256": _text,
+}
+_RECORD: dict[str, Reader] = {
+    "schema": _text,
+    "privateuse1": _one_of(Resolution),
+    "autograd": _one_of(Resolution),
+    "autocast": _one_of(Resolution),
+    "support": _one_of(Support),
+    "reason": _text,
+    "structured_delegate": _text,
+    "ends_in": _names,
+    "ends_in_how": _one_of(EndsIn),
+    "cpu_kernel": _flag,
+    "cuda_kernel": _flag,
+    "has_derivative": _flag,
+    "composite_implicit": _flag,
+    "hazards": _mapping(_one_of(Hazard)),
+    "fallback": _one_of(Fallback),
+    "evidence": _evidence,
+    "reference": _text,
+}
+_DEFAULTS: dict[str, object] = {
+    "structured_delegate": None,
+    "ends_in": None,
+    "ends_in_how": None,
+    "cpu_kernel": False,
+    "cuda_kernel": False,
+    "has_derivative": False,
+    "composite_implicit": False,
+    "hazards": {},
+    "fallback": None,
+    "evidence": (),
+    "reference": None,
+    "chip": None,
+}
