@@ -62,14 +62,14 @@ def sdpa(  # noqa: D417 - the arguments are torch's
     grad = torch.is_grad_enabled()
     trainable_mask = attn_mask is not None and attn_mask.requires_grad and grad
     flash = takes_flash(query)
-    fused = not trainable_mask and (flash or (query.dim() == FLASH_RANK and dropout_p == 0.0))
-    if not fused or 0 in query.shape[:-1]:
+    fused = not trainable_mask and (flash or (query.dim() >= FLASH_RANK and dropout_p == 0.0))
+    bias = _additive(attn_mask, query)
+    if not fused:
         out = aten._scaled_dot_product_attention_math.default(
-            query, key, value, attn_mask, dropout_p, is_causal,
+            query, key, value, bias, dropout_p, is_causal,
             scale=scale, enable_gqa=enable_gqa,
         )  # fmt: skip
         return out[0]
-    bias = _additive(attn_mask, query)
     if flash:
         trains = grad and any(t.requires_grad for t in (query, key, value))
         args = (query, key, value, bias, trains, dropout_p, is_causal, False)

@@ -21,6 +21,10 @@ class Floats:
     shape: tuple[int, ...]
 
 
+Probe = Callable[[Callable[..., Any], Mapping[str, Any]], Any]
+"""(method, keyword arguments as in :attr:`Inputs.kwargs`) -> what the method returns."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputContext:
     """What is known of the model when its inputs are made."""
@@ -31,6 +35,9 @@ class InputContext:
     """The transformers config object of ``model``."""
     spec: ModelSpec
     settings: TraceSettings
+    probe: Probe | None = None
+    """Run a method of the model on inputs, unrecorded, to learn the shapes it gives: how many
+    features an image becomes is the model's own knowledge. The result holds fake tensors."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

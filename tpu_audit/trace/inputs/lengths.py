@@ -42,6 +42,6 @@ def _reserved_positions(model: nn.Module) -> int:
     """Return the positions below the first token: RoBERTa's numbering starts after padding."""
     for name, module in model.named_modules():
         padding: Any = getattr(module, "padding_idx", None)
-        if name.endswith(("position_embeddings", "embed_positions")) and isinstance(padding, int):
+        if name.endswith("position_embeddings") and isinstance(padding, int):
             return padding + 1
     return 0

@@ -1,0 +1,136 @@
+"""Prompts that hold placeholders: as many as the model makes features of the image or clip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tpu_audit.trace.inputs.lengths import position_limit
+from tpu_audit.trace.inputs.signature import accepts, fitting
+from tpu_audit.trace.inputs.tokens import placeholder_id, token_ids
+from tpu_audit.types.errors import NotAuditedError, Stage
+
+if TYPE_CHECKING:
+    from tpu_audit.trace.inputs.interface import InputContext
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Modality:
+    """How configs name the tokens of one modality."""
+
+    name: str
+    """As in ``get_<name>_features``."""
+    tokens: tuple[str, ...]
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    token_type: int
+    """What a processor writes into ``mm_token_type_ids`` at its placeholders."""
+
+
+IMAGE = Modality(
+    name="image",
+    tokens=("image_token_id", "image_token_index", "media_placeholder_token_id"),
+    starts=("vision_start_token_id", "boi_token_id", "boi_token_index", "image_start_token_id"),
+    ends=("vision_end_token_id", "eoi_token_id", "eoi_token_index", "image_end_token_id"),
+    token_type=1,
+)
+VIDEO = Modality(
+    name="video",
+    tokens=("video_token_id", "video_token_index"),
+    starts=("vision_start_token_id", "video_start_token_id"),
+    ends=("vision_end_token_id", "video_end_token_id"),
+    token_type=2,
+)
+AUDIO = Modality(
+    name="audio",
+    tokens=("audio_token_id", "audio_token_index"),
+    starts=("audio_start_token_id", "audio_bos_token_id", "boa_token_id", "boa_token_index"),
+    ends=("audio_end_token_id", "audio_eos_token_id", "eoa_token_id", "eoa_token_index"),
+    token_type=3,
+)
+
+
+def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, Any]) -> int:
+    """Return the features that the model makes of one item of ``kwargs``, by asking it.
+
+    Raises :class:`NotAuditedError` where it has no method to ask.
+    """
+    owner = getattr(ctx.model, "base_model", ctx.model)
+    method = getattr(owner, f"get_{modality.name}_features", None)
+    if method is None or ctx.probe is None:
+        raise NotAuditedError(
+            f"{type(ctx.model).__name__} does not tell how many features an {modality.name} gives",
+            stage=Stage.INPUTS,
+            code="unknown_placeholders",
+        )
+    found = ctx.probe(method, fitting(method, kwargs))
+    features = getattr(found, "pooler_output", found)
+    width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
+    return _elements(features) // width // ctx.settings.batch
+
+
+def _elements(features: Any) -> int:
+    if isinstance(features, torch.Tensor):
+        return features.numel()
+    return sum(_elements(part) for part in features)
+
+
+def prompt(
+    ctx: InputContext, counts: Mapping[str, int], modalities: tuple[Modality, ...]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return ids, masks and token types of a prompt with ``counts`` placeholders, and sentences.
+
+    The prompt is: per modality its start token, the placeholders and its end token; then
+    ``seq_len`` tokens of text, or fewer where the model has no more positions.
+    """
+    runs: list[int] = []
+    types: list[int] = []
+    for modality in (m for m in modalities if counts.get(m.name)):
+        ids = _run(ctx.config, modality, counts[modality.name])
+        holder = placeholder_id(ctx.config, *modality.tokens)
+        runs += ids
+        types += [modality.token_type if i == holder else 0 for i in ids]
+    length, said = _text_length(ctx, len(runs))
+    return _batched(ctx, runs, types, length), said
+
+
+def _run(config: Any, modality: Modality, count: int) -> list[int]:
+    holder = placeholder_id(config, *modality.tokens)
+    if holder is None:
+        raise NotAuditedError(
+            f"the config names no placeholder token for {modality.name}",
+            stage=Stage.INPUTS,
+            code="no_placeholder_token",
+            hint=f"set {modality.tokens[0]} in config.json",
+        )
+    start = placeholder_id(config, *modality.starts)
+    end = placeholder_id(config, *modality.ends)
+    return [
+        *([] if start is None else [start]),
+        *[holder] * count,
+        *([] if end is None else [end]),
+    ]
+
+
+def _text_length(ctx: InputContext, taken: int) -> tuple[int, list[str]]:
+    limit, asked = position_limit(ctx), ctx.settings.seq_len
+    length = asked if limit is None else max(1, min(asked, limit - taken))
+    total = f"text: {ctx.settings.batch} x {length} tokens beside {taken} of other modalities"
+    return length, [total]
+
+
+def _batched(ctx: InputContext, runs: list[int], types: list[int], length: int) -> dict[str, Any]:
+    batch = ctx.settings.batch
+    words = token_ids(ctx.config, batch, length)
+    held = torch.tensor(runs, dtype=torch.int64).expand(batch, -1)
+    ids = torch.cat([words[:, :1], held, words[:, 1:]], dim=1)
+    kwargs: dict[str, Any] = {"input_ids": ids}
+    if accepts(ctx, "attention_mask"):
+        kwargs["attention_mask"] = torch.ones_like(ids)
+    if accepts(ctx, "mm_token_type_ids"):
+        row = torch.tensor([0, *types, *[0] * (length - 1)], dtype=torch.int64)
+        kwargs["mm_token_type_ids"] = row.expand(batch, -1).contiguous()
+    return kwargs

@@ -1,0 +1,42 @@
+"""Text models: token ids and an attention mask, as a tokenizer gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
+from tpu_audit.trace.inputs.lengths import sequence_length
+from tpu_audit.trace.inputs.signature import accepts, is_main
+from tpu_audit.trace.inputs.tokens import token_ids
+
+
+def applies(ctx: InputContext) -> bool:
+    """Tell whether the main input is token ids."""
+    return is_main(ctx, "input_ids")
+
+
+def build(ctx: InputContext) -> Inputs:
+    """Give ``batch`` full sequences of ``seq_len`` ordinary tokens."""
+    assumptions: list[str] = []
+    length = sequence_length(ctx, assumptions)
+    assumptions.append(say_tokens(ctx, length))
+    return Inputs(kwargs=prompt(ctx, length), assumptions=assumptions)
+
+
+def prompt(ctx: InputContext, length: int) -> dict[str, Any]:
+    """Return ``input_ids`` and, where forward takes one, an ``attention_mask`` of ones."""
+    ids = token_ids(ctx.config, ctx.settings.batch, length)
+    kwargs: dict[str, Any] = {"input_ids": ids}
+    if accepts(ctx, "attention_mask"):
+        kwargs["attention_mask"] = torch.ones_like(ids)
+    return kwargs
+
+
+def say_tokens(ctx: InputContext, length: int, what: str = "text") -> str:
+    """Describe a batch of token sequences in a sentence."""
+    return f"{what}: {ctx.settings.batch} x {length} tokens, no padding"
+
+
+BUILDER = Builder(name="text", applies=applies, build=build)
