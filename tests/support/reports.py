@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from op_registry.schema import Evidence, EvidenceKind, Fallback, Hazard, Support
 from tpu_audit.types.report import (
@@ -21,6 +20,9 @@ from tpu_audit.types.report import (
     Versions,
 )
 from tpu_audit.types.trace import SourceLine, TensorRef
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MODELING = "transformers/models/bert/modeling_bert.py"
 LAYERS = tuple(f"bert.encoder.layer.{index}.attention.self.query" for index in range(12))
