@@ -31,6 +31,8 @@ class ModelSpec:
     """Names of the repository's files where known, sorted."""
     code_files: Mapping[str, str] = field(default_factory=dict)
     """``*.py`` file name -> local path of the fetched copy. Never executed."""
+    index_files: Mapping[str, str] = field(default_factory=dict)
+    """``*.index.json`` file name -> local path: weight names and shards, no weights."""
     redirected_from: str | None = None
     """The id typed, when the hub answered under another one."""
     notes: tuple[str, ...] = ()

@@ -1,0 +1,58 @@
+"""Reads huggingface_hub's cache when the hub itself is not asked.
+
+The layout (``models--org--name/refs/REV`` -> commit, ``snapshots/COMMIT/``) is documented by
+huggingface_hub; reading it here needs only its constants, which import in milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from tpu_audit.sources.selection import CONFIG
+from tpu_audit.sources.target import COMMIT
+from tpu_audit.types.errors import MissingExtraError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CachedSnapshot:
+    """A commit of which at least the config is cached."""
+
+    id: str
+    commit: str
+    folder: Path
+    time: float
+    """When it was learnt that the revision is this commit, seconds since the epoch."""
+
+
+def find_cached(repo_id: str, revision: str | None) -> CachedSnapshot | None:
+    """Find the cached snapshot of a branch, tag or full commit, if its config.json is there."""
+    root = _cache_root() / f"models--{repo_id.replace('/', '--')}"
+    wanted = revision or "main"
+    ref = root / "refs" / wanted
+    try:
+        commit = wanted if COMMIT.fullmatch(wanted) else ref.read_text("utf-8").strip()
+        folder = root / "snapshots" / commit
+        if not COMMIT.fullmatch(commit) or not (folder / CONFIG).is_file():
+            return None
+        when = (folder if commit == wanted else ref).stat().st_mtime
+    except (OSError, ValueError):
+        return None
+    return CachedSnapshot(id=repo_id, commit=commit, folder=folder, time=when)
+
+
+def require_client() -> None:
+    """Raise MissingExtraError where huggingface_hub is not installed; import nothing."""
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtraError(
+            "models of the hub need huggingface_hub, which is not installed",
+            hint='pip install "tpu-audit[scan]"',
+        )
+
+
+def _cache_root() -> Path:
+    require_client()
+    from huggingface_hub import constants  # noqa: PLC0415 - optional
+
+    return Path(constants.HF_HUB_CACHE)

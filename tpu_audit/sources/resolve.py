@@ -1,0 +1,30 @@
+"""The way in: a target becomes a ModelSpec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.sources.local import resolve_local
+from tpu_audit.sources.options import ResolveOptions
+from tpu_audit.sources.remote import resolve_remote
+from tpu_audit.sources.target import LocalTarget, parse_target
+
+if TYPE_CHECKING:
+    from tpu_audit.types.model import ModelSpec
+
+__all__ = ["ResolveOptions", "resolve"]
+
+
+def resolve(target: str, options: ResolveOptions) -> ModelSpec:
+    """Resolve a hub id with optional ``@revision``, a model folder or a path to a config.json.
+
+    How paths are told from ids is said in :mod:`tpu_audit.sources.target`. No weights are
+    fetched and no code of the model is run.
+
+    Raises UsageError for bad syntax, TargetNotFoundError for what does not exist, and
+    NotAuditedError, with a stage and a stable code, for everything else.
+    """
+    parsed = parse_target(target, options.revision)
+    if isinstance(parsed, LocalTarget):
+        return resolve_local(parsed)
+    return resolve_remote(parsed, options)

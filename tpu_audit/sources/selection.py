@@ -1,0 +1,83 @@
+"""Which of a repository's files are read, and how large each may be.
+
+Only small text files that say how a model is built: no weights, no tokenizer vocabularies.
+``tokenizer_config.json`` is left out on purpose: nothing in a trace depends on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+CONFIG = "config.json"
+GENERATION = "generation_config.json"
+PROCESSORS = ("preprocessor_config.json", "processor_config.json", "video_preprocessor_config.json")
+PIPELINE = "model_index.json"
+"""Marks a diffusers pipeline."""
+ADAPTER = "adapter_config.json"
+"""Marks a PEFT adapter."""
+SENTENCE_MODULES = "modules.json"
+"""Marks a sentence-transformers model."""
+
+MAX_CONFIG_BYTES = 16 * 2**20
+"""config.json: label maps of 22,000 classes take 1 MB; nothing real is near this."""
+MAX_SIDE_BYTES = 2**20
+"""Generation, processor, pipeline and adapter configs."""
+MAX_CODE_BYTES = 2**20
+"""One ``*.py`` file."""
+MAX_CODE_FILES = 100
+MAX_INDEX_BYTES = 4 * 2**20
+"""One ``*.index.json``: weight names and shards. Over it (DeepSeek-V3: 9 MB) it is not read."""
+
+_SIDE = (GENERATION, *PROCESSORS, PIPELINE, ADAPTER)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """Names to read, the config first, and what was left out that someone may miss."""
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def select_files(sizes: Mapping[str, int | None]) -> Selection:
+    """Choose from a listing of file name -> size in bytes (None: the listing does not say)."""
+    code = _code_files(sizes)
+    wanted = [name for name in (CONFIG, *_SIDE) if name in sizes]
+    wanted += [*code[:MAX_CODE_FILES], *sorted(n for n in sizes if is_index(n))]
+    fitting = [name for name in wanted if (sizes[name] or 0) <= size_limit(name)]
+    notes = [
+        f"{name} was not read: {sizes[name]:,} bytes, limit {size_limit(name):,}"
+        for name in wanted
+        if name not in fitting and not is_index(name)
+    ]
+    if len(code) > MAX_CODE_FILES:
+        notes.append(f"{len(code) - MAX_CODE_FILES} of {len(code)} Python files were not read")
+    return Selection(names=tuple(fitting), notes=tuple(notes))
+
+
+def size_limit(name: str) -> int:
+    """Bytes up to which a file of that name is read."""
+    if name == CONFIG:
+        return MAX_CONFIG_BYTES
+    if is_code(name):
+        return MAX_CODE_BYTES
+    return MAX_INDEX_BYTES if is_index(name) else MAX_SIDE_BYTES
+
+
+def is_code(name: str) -> bool:
+    """Tell a Python file. Such files are read, never imported."""
+    return name.endswith(".py")
+
+
+def is_index(name: str) -> bool:
+    """Tell a weight index: parameter name -> shard."""
+    return name.endswith(".index.json")
+
+
+def _code_files(names: Iterable[str]) -> list[str]:
+    """Top-level files first: ``auto_map`` points at those."""
+    return sorted(filter(is_code, names), key=lambda name: (name.count("/"), name))
