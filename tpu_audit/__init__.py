@@ -1,3 +1,21 @@
-"""tpu-audit: what breaks, what is slow and what to change on the way from CUDA to TPU."""
+"""tpu-audit: what breaks, what is slow and what to change on the way from CUDA to TPU.
 
+``tpu_audit.scan(targets)`` audits models from a program; see :mod:`tpu_audit.api`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tpu_audit.api import ScanOptions, scan
+
+__all__ = ["ScanOptions", "__version__", "scan"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import the API when it is asked for: ``import tpu_audit`` alone stays cheap."""
+    if name in {"ScanOptions", "scan"}:
+        from tpu_audit import api  # noqa: PLC0415
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,1 +1,1 @@
-"""Joins a trace and a registry into supports, hazards, findings and a verdict."""
+"""Joins what a trace saw with what the registry knows: support, hazards, findings, a verdict."""

@@ -1,0 +1,67 @@
+"""Versions of what traces, read without importing any of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from importlib import metadata
+
+from tpu_audit.types.errors import MissingExtraError, UsageError
+
+_TRACING = ("torch", "transformers")
+_TPU = (*_TRACING, "torch-tpu")
+_ASK = """
+import json, sys
+from importlib import metadata
+found = {}
+for name in sys.argv[1:]:
+    try:
+        found[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        pass
+print(json.dumps(found))
+"""
+
+
+def tracing_versions(tracer: str, python: str | None) -> dict[str, str]:
+    """Return the versions of the packages that ``tracer`` runs on.
+
+    Raises MissingExtraError when they are missing here, UsageError when ``python``, the
+    interpreter of the ``torch_tpu`` tracer, cannot be asked or lacks them.
+    """
+    if tracer == "torch_tpu" and python not in {None, sys.executable}:
+        return _elsewhere(python or sys.executable)
+    wanted, extra = (_TPU, "scan,tpu") if tracer == "torch_tpu" else (_TRACING, "scan")
+    found = {name: version for name in wanted if (version := _version(name))}
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise MissingExtraError(
+            f"scanning needs {' and '.join(missing)}, which this environment does not have",
+            hint=f'pip install "tpu-audit[{extra}]"',
+        )
+    return found
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _elsewhere(python: str) -> dict[str, str]:
+    command = [python, "-I", "-c", _ASK, *_TPU]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        found: dict[str, str] = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        hint = "--tpu-python takes the path of a Python interpreter"
+        raise UsageError(f"cannot ask {python!r} for its packages: {error}", hint=hint) from error
+    missing = [name for name in _TPU if name not in found]
+    if missing:
+        hint = f"{python} -m pip install {' '.join(missing)}"
+        raise UsageError(f"the interpreter {python!r} has no {' and no '.join(missing)}", hint=hint)
+    return found

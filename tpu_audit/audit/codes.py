@@ -1,0 +1,70 @@
+"""The finding codes of ops and models, and the detectors behind them. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tpu_audit.audit.call import Call, Hit
+from tpu_audit.audit.detectors import (
+    attention,
+    complex_compute,
+    dynamic_shape,
+    emulated,
+    float16,
+    guessed,
+    host_sync,
+    int64_compute,
+    missing,
+    no_gradient,
+    quantised,
+    rejected,
+    remote_code,
+    scores,
+    transfer,
+    undecided,
+    unrolled,
+)
+
+if TYPE_CHECKING:
+    from tpu_audit.audit.code import Code
+
+Detector = Callable[[Call], Hit | None]
+
+_CALL_DETECTORS = (
+    missing,
+    rejected,
+    undecided,
+    host_sync,
+    dynamic_shape,
+    emulated,
+    attention,
+    transfer,
+    no_gradient,
+    float16,
+    guessed,
+    scores,
+    complex_compute,
+    unrolled,
+    int64_compute,
+)
+_MODEL_DETECTORS = (remote_code, quantised)
+
+DETECTORS: tuple[Detector, ...] = tuple(module.detect for module in _CALL_DETECTORS)
+"""What looks at each distinct call. A new code is one module and one line above."""
+
+CODES: Mapping[str, Code] = MappingProxyType(
+    {
+        module.CODE.code: module.CODE
+        for module in sorted((*_CALL_DETECTORS, *_MODEL_DETECTORS), key=lambda m: m.CODE.code)
+    }
+)
+"""Code -> its documentation, in order of the codes."""
+
+
+def lookup(name: str) -> Code | None:
+    """Return the code called ``TPA901`` or ``missing-op``, in any case; None when there is none."""
+    wanted = name.strip().lower()
+    found = (code for code in CODES.values() if wanted in {code.code.lower(), code.name})
+    return next(found, None)

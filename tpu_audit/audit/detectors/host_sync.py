@@ -1,0 +1,52 @@
+"""TPA910: the host waits for a value of the device."""
+
+from __future__ import annotations
+
+from op_registry.schema import Hazard
+from tpu_audit.audit.advice import avoiding_sync
+from tpu_audit.audit.call import Call, Hit
+from tpu_audit.audit.code import Code
+from tpu_audit.audit.detectors.dynamic_shape import size_is_given, unbounded_mask
+from tpu_audit.types.report import Severity
+
+CODE = Code(
+    code="TPA910",
+    name="host-sync",
+    severity=Severity.WARNING,
+    summary="The call reads a value or a size of a TPU tensor back to the host.",
+    why=(
+        "The host stops until the TPU has drained its queue, in every step; under torch.compile "
+        "the graph breaks there or, where the read sits inside a kernel, tracing fails."
+    ),
+    fix=(
+        "Keep the decision on the device (`torch.where` on both results), or take the value from "
+        "what the host knows anyway (shapes, config, inputs before they are moved)."
+    ),
+    references=("tpu-audit registry show OP: what lowering the op showed",),
+)
+
+_READ = "hands a value of a TPU tensor to Python"
+
+
+def detect(call: Call) -> Hit | None:
+    """Report host reads: those the trace saw and those the registry knows of."""
+    reason = _reason(call)
+    if reason is None:
+        return None
+    fix = avoiding_sync(call.packet, call.snapshot)
+    return Hit(code=CODE, hazard=Hazard.HOST_SYNC, reason=reason, fix=fix)
+
+
+def _reason(call: Call) -> str | None:
+    known = call.registry_hazard(Hazard.HOST_SYNC)
+    if known and not size_is_given(call) and not _value_on_host(call):
+        return known
+    if mask := unbounded_mask(call):
+        return f"counts the true values of its {mask} mask on the host"
+    return _READ if call.use.host_read else None
+
+
+def _value_on_host(call: Call) -> bool:
+    """Whether a ``masked_fill`` takes its value from the host, so that nothing is read back."""
+    values = [t for t in call.use.inputs if not t.shape and t.device == "cpu"]
+    return call.packet in {"aten.masked_fill", "aten.masked_fill_"} and bool(values)

@@ -1,0 +1,31 @@
+"""TPA920: the repository brings its own model code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.audit.code import Code
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from tpu_audit.types.model import ModelSpec
+
+CODE = Code(
+    code="TPA920",
+    name="remote-code",
+    severity=Severity.INFO,
+    summary="The repository maps its classes to Python files of its own.",
+    why=(
+        "The audit traced the class of the same name in transformers and did not execute the "
+        "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
+        "call other ops and CUDA packages."
+    ),
+    fix="Load without `trust_remote_code`: transformers has the class.",
+)
+
+
+def describe(spec: ModelSpec) -> str | None:
+    """Return the finding's message, or None when the repository brings no code."""
+    if not spec.needs_remote_code:
+        return None
+    return f"the repository has code of its own for {spec.architecture}, which was not looked at"

@@ -1,0 +1,31 @@
+"""What a traced phase means for the move, in one word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from op_registry.schema import Support
+from tpu_audit.types.report import Finding, OpRow, Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def decide(rows: Iterable[OpRow], findings: Iterable[Finding]) -> Verdict:
+    """Return the verdict of a traced phase.
+
+    In this order: ``blocked`` when a call is missing or rejected, or a finding is an error;
+    ``unknown`` when a call is undecided; ``ready_with_warnings`` when there is a warning, or a
+    value had to be guessed, so that another course is possible; else ``ready``.
+    Hazards of severity info do not count: they cost nothing in this phase.
+    """
+    rows, findings = tuple(rows), tuple(findings)
+    supports = {row.support for row in rows}
+    severities = {finding.severity for finding in findings}
+    if supports & {Support.MISSING, Support.REJECTED} or Severity.ERROR in severities:
+        return Verdict.BLOCKED
+    if Support.UNKNOWN in supports:
+        return Verdict.UNKNOWN
+    if Severity.WARNING in severities or any(row.guesses for row in rows):
+        return Verdict.READY_WITH_WARNINGS
+    return Verdict.READY

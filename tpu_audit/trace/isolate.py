@@ -1,0 +1,195 @@
+"""Runs a trace in a child process with limits, so that no model can harm the scan.
+
+The parent imports torch, transformers and the tracer once; each trace is a fork of it, which costs
+milliseconds and starts from the same clean state. Where forking is not safe the child is spawned
+and imports for itself. A child that hangs, crashes or eats memory costs its own trace only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tpu_audit.trace.limits import bound_process, settle, silence
+from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError
+from tpu_audit.types.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+    from op_registry.schema import Snapshot
+    from tpu_audit.types.model import ModelSpec
+    from tpu_audit.types.trace import TraceSettings
+
+_ENVIRONMENT = {
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # an installed torch_tpu would take the device's name
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+}
+_OUT_OF_MEMORY = ("t allocate memory", "cannot allocate memory", "bad_alloc", "not enough memory")
+_SHORT = 300
+"""Characters of a foreign error message that are passed on."""
+_GRACE_S = 5.0
+"""Seconds that a child which closed its pipe has to end."""
+
+
+def trace_isolated(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> Trace:
+    """Trace ``spec`` on the pretended TPU in a child process.
+
+    Raises NotAuditedError: the tracer's own, or at stage ``trace`` with code ``timeout`` (longer
+    than ``settings.timeout_s``), ``memory`` (more than ``settings.memory_mb``), ``crash`` or
+    ``internal``; TpuAuditError when this torch cannot trace at all. On any way out, an interrupt
+    included, the child is gone.
+    """
+    if _forks():
+        preload(spec)
+    context = multiprocessing.get_context("fork" if _forks() else "spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    arguments = (sender, spec, settings, registry)
+    child: BaseProcess = context.Process(  # type: ignore[attr-defined]  # both contexts have it
+        target=_run, args=arguments, daemon=True
+    )
+    try:
+        with environment():
+            child.start()
+        sender.close()
+        return _answer(child, receiver, settings)
+    finally:
+        if child.pid is not None:
+            child.kill()
+            child.join()
+        receiver.close()
+
+
+def preload(spec: ModelSpec) -> None:
+    """Import what every trace needs, and the module of ``spec``'s class, into this process.
+
+    Problems are left for the child to meet and report.
+    """
+    with environment(), contextlib.suppress(Exception):
+        import_module("tpu_audit.trace.runner")
+        transformers = import_module("transformers")
+        import_module("transformers.modeling_utils")
+        if spec.architecture:
+            getattr(transformers, spec.architecture, None)
+
+
+@contextlib.contextmanager
+def environment() -> Iterator[None]:
+    """Set, for a while, what torch and transformers read when they are imported."""
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    os.environ.update(_ENVIRONMENT)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _forks() -> bool:
+    """Whether forking is safe: on macOS system libraries break in forked children."""
+    return sys.platform == "linux"
+
+
+def _run(sender: Connection, spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> None:
+    """Trace, and send what came of it; the whole life of the child."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and kills
+    silence()
+    settle()
+    bound_process(settings)
+    outcome: Trace | TpuAuditError
+    try:
+        from tpu_audit.trace.runner import run_trace  # noqa: PLC0415 - imports torch
+
+        outcome = run_trace(spec, settings, registry)
+    except Exception as error:  # noqa: BLE001 - the parent reports it
+        outcome = _explained(error, settings)
+    sender.send(outcome if isinstance(outcome, Trace) else _fields(outcome))
+    sender.close()
+
+
+def _explained(error: Exception, settings: TraceSettings) -> TpuAuditError:
+    """Return ``error`` as one of this tool's own."""
+    if any(map(_is_memory, _chain(error))):
+        return _memory(settings, f"the trace needed more than {settings.memory_mb} MiB")
+    if isinstance(error, TpuAuditError):
+        return error
+    text = " ".join(str(error).split())[:_SHORT]
+    message = f"the tracer failed: {type(error).__name__}: {text}"
+    return NotAuditedError(message, stage=Stage.TRACE, code="internal")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY)
+
+
+def _fields(error: TpuAuditError) -> dict[str, Any]:
+    """Return an error as plain values: exceptions with keyword arguments do not pickle."""
+    fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
+    if isinstance(error, NotAuditedError):
+        fields |= {"stage": error.stage, "code": error.code, "skipped": error.skipped}
+    return fields
+
+
+def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> Trace:
+    """Wait for the child's outcome: return the trace or raise."""
+    if not receiver.poll(settings.timeout_s):
+        raise _timeout(settings)
+    try:
+        outcome: Trace | dict[str, Any] = receiver.recv()
+    except EOFError:
+        child.join(_GRACE_S)
+        raise _died(child.exitcode, settings) from None
+    if isinstance(outcome, Trace):
+        return outcome
+    if "stage" in outcome:
+        raise NotAuditedError(**outcome)
+    raise TpuAuditError(**outcome)
+
+
+def _died(exitcode: int | None, settings: TraceSettings) -> NotAuditedError:
+    """Tell why a child that gave no answer ended."""
+    if exitcode in {-signal.SIGXCPU, -signal.SIGALRM}:
+        return _timeout(settings)
+    if exitcode == -signal.SIGKILL:
+        return _memory(settings, "the system killed the tracing process, as it does without memory")
+    if exitcode is not None and exitcode < 0:
+        how = f"crashed with {signal.Signals(-exitcode).name}"
+    else:
+        how = f"ended without an answer (exit code {exitcode})"
+    return NotAuditedError(f"the tracing process {how}", stage=Stage.TRACE, code="crash")
+
+
+def _timeout(settings: TraceSettings) -> NotAuditedError:
+    return NotAuditedError(
+        f"tracing took longer than {settings.timeout_s:g} s",
+        stage=Stage.TRACE,
+        code="timeout",
+        hint="raise --timeout, or trace with a smaller --seq-len",
+    )
+
+
+def _memory(settings: TraceSettings, what: str) -> NotAuditedError:
+    return NotAuditedError(
+        what,
+        stage=Stage.TRACE,
+        code="memory",
+        hint=f"raise --max-memory ({settings.memory_mb} MiB now), or use a smaller --seq-len",
+    )
