@@ -92,6 +92,7 @@ COMPOSITES: dict[str, Call] = {
     "repeat_interleave": lambda: new(4, 8).repeat_interleave(2, 0),
     "repeat_interleave flat": lambda: new(4, 8).repeat_interleave(2),
     "repeat_interleave last": lambda: new(4, 8).repeat_interleave(2, -1),
+    "repeat_interleave one": lambda: new(2, 1, 8).repeat_interleave(4, 1),
     "repeat_interleave once": lambda: new(4, 8).repeat_interleave(1, 0),
     "repeat_interleave counts": lambda: torch.repeat_interleave(
         new(4, 8), new(4, dtype=I64), 0, output_size=8

@@ -127,7 +127,7 @@ def rms_norm(
 def repeat_interleave(
     x: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """repeat_interleave by an integer, ending in ``_unsafe_view`` where it copied."""
+    """repeat_interleave by an integer, ending in a reshape (upstream copies, then views)."""
     del output_size
     if dim is None:
         x, dim = x.reshape(-1), 0
@@ -135,9 +135,7 @@ def repeat_interleave(
     shape = list(x.shape)
     wide = x.unsqueeze(dim + 1).expand(*shape[: dim + 1], repeats, *shape[dim + 1 :])
     shape[dim] *= repeats
-    if repeats == 1:
-        return wide.view(shape)
-    return aten._unsafe_view.default(wide.clone(memory_format=torch.contiguous_format), shape)
+    return wide.reshape(shape)
 
 
 # --- Python patches -------------------------------------------------------------------------
@@ -232,7 +230,7 @@ QUIRKS: tuple[Quirk, ...] = (
     ),
     Quirk(
         name="repeat_interleave",
-        reason="an AutogradPrivateUse1 kernel decomposes below autograd, ending in _unsafe_view",
+        reason="an AutogradPrivateUse1 kernel decomposes it in its own way, ending in a reshape",
         versions="0.2.0",
         install=_kernel("repeat_interleave.self_int", repeat_interleave),
     ),
