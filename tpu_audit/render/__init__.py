@@ -1,1 +1,1 @@
-"""Reports as text and JSON; one module a format."""
+"""Report formats: one module a format, behind one protocol. Results in, text out."""

@@ -1,0 +1,1 @@
+"""The commands. Each module holds one; ``tpu_audit.cli.root`` lists them."""

@@ -1,0 +1,99 @@
+"""``tpu-audit explain``: what a finding code means, or how an op fares and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from op_registry.loader import load
+from op_registry.schema import Fallback, OpRecord, Snapshot, Support
+from tpu_audit.cli.app import current_app
+from tpu_audit.cli.lazy import Command
+from tpu_audit.cli.op_names import find, op_words
+from tpu_audit.cli.op_view import as_json, facts
+from tpu_audit.cli.options import format_option, registry_option
+from tpu_audit.cli.suggest import did_you_mean
+from tpu_audit.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from tpu_audit.audit.code import Code
+
+_FALLBACKS = {
+    Fallback.CPU_IF_ENABLED: "raises by default; a CPU kernel exists and would run in eager mode "
+    "if TorchTPU's internal fallback switch were on, with transfers both ways; never compiled",
+    Fallback.NEVER: "raises; no CPU kernel could take over",
+}
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="CODE|OP")
+@registry_option()
+@format_option("console", "json")
+def command(name: str, registry: str | None, fmt: str) -> None:
+    """Explain a finding code (TPA901, missing-op) or an op (aten.mish, linear).
+
+    As JSON: {"code": {...}} for a code, {"ops": [...]} for an op, each with its `replacement`.
+    """
+    from tpu_audit.audit import codes  # noqa: PLC0415 - not for --help
+
+    out = current_app().out
+    if code := codes.lookup(name):
+        if fmt == "json":
+            out.json({"code": code})
+        else:
+            out.page(f"{code.code} {code.name} ({code.severity.value})", _sections(code))
+        return
+    snapshot = load(registry)
+    records = find(snapshot, name)
+    if not records:
+        _refuse(name, snapshot, {*codes.CODES, *(code.name for code in codes.CODES.values())})
+    if fmt == "json":
+        out.json({"ops": [_explained(record, snapshot) for record in records]})
+        return
+    for record in records:
+        out.page(record.op, [*facts(record), *_advice(record, snapshot)])
+
+
+def _refuse(name: str, snapshot: Snapshot, codes: set[str]) -> NoReturn:
+    near = did_you_mean(name, {*codes, *op_words(snapshot)})
+    hint = near or "codes are like TPA901, ops like aten.add.Tensor: `tpu-audit registry list`"
+    raise UsageError(f"{name!r} is no finding code and no op of the registry", hint=hint)
+
+
+def _sections(code: Code) -> list[tuple[str, str]]:
+    return [
+        ("what", code.summary),
+        ("why", code.why),
+        ("fix", code.fix),
+        *(("see", reference) for reference in code.references),
+    ]
+
+
+def _explained(record: OpRecord, snapshot: Snapshot) -> dict[str, object]:
+    return {**as_json(record), "replacement": [text for _, text in _replacements(record, snapshot)]}
+
+
+def _advice(record: OpRecord, snapshot: Snapshot) -> list[tuple[str, str]]:
+    lines = []
+    if record.support is Support.MISSING and record.fallback:
+        lines.append(("on a TPU", _FALLBACKS[record.fallback]))
+    replacements = _replacements(record, snapshot)
+    if record.support is Support.MISSING and not replacements:
+        lines.append(
+            ("replace", "no proven replacement is known; `explain TPA901` says what helps")
+        )
+    return [*lines, *replacements]
+
+
+def _replacements(record: OpRecord, snapshot: Snapshot) -> list[tuple[str, str]]:
+    """Return what is proven to do the same without the trouble."""
+    from tpu_audit.audit import advice  # noqa: PLC0415 - not for --help
+
+    packet = record.op.rpartition(".")[0]
+    texts = []
+    if record.support is not Support.NATIVE:
+        pieces = (record.op, *(record.ends_in or ()))
+        texts.append(next(filter(None, (advice.replacement(op, snapshot) for op in pieces)), None))
+    texts += [advice.avoiding_sync(packet, snapshot), advice.keeping_gradient(packet, snapshot)]
+    return [("replace", text) for text in texts if text]

@@ -1,0 +1,187 @@
+"""``tpu-audit scan``: audit models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from tpu_audit.cli import gate, outputs
+from tpu_audit.cli.app import App, current_app
+from tpu_audit.cli.lazy import Command
+from tpu_audit.cli.options import Setting, registry_option
+from tpu_audit.cli.params import DtypeList, OutputSpec, flat_dtypes
+from tpu_audit.render.formats import FORMATS
+from tpu_audit.types.errors import ExitCode, UsageError
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from tpu_audit.types.report import Report
+
+_FAIL_ON = (*(severity.value for severity in Severity), gate.NEVER)
+_TRACERS = ("pretended", "torch_tpu")
+
+_EPILOG = """\b
+Examples:
+  tpu-audit scan bert-base-uncased
+  tpu-audit scan ./my-model --dtype bf16,f32 --seq-len 2048
+  tpu-audit scan org/a org/b@v1.0 -f json -o console=report.txt
+"""
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
+@click.option(
+    "-f",
+    "--format",
+    "fmt",
+    cls=Setting,
+    type=click.Choice(list(FORMATS)),
+    default="console",
+    help="What to print on stdout.",
+)
+@click.option(
+    "-o",
+    "--output",
+    cls=Setting,
+    type=OutputSpec(),
+    multiple=True,
+    default=(),
+    metavar="FORMAT=PATH",
+    help="Also write a report to a file, '-' for stdout; repeatable.",
+)
+@click.option(
+    "--dtype",
+    "dtypes",
+    cls=Setting,
+    type=DtypeList(),
+    multiple=True,
+    default=("bfloat16",),
+    callback=flat_dtypes,
+    metavar="DTYPE[,...]",
+    help="Dtypes to build and trace in: bf16, f16, f32, f64; repeatable.",
+)
+@click.option(
+    "--batch", cls=Setting, type=click.IntRange(1, 65536), default=1, help="Sequences in a batch."
+)
+@click.option(
+    "--seq-len",
+    cls=Setting,
+    type=click.IntRange(1, 1048576),
+    default=128,
+    help="Tokens per sequence.",
+)
+@click.option("--revision", metavar="REV", help="Branch, tag or commit of a hub id.")
+@click.option(
+    "--offline", cls=Setting, is_flag=True, default=False, help="Use only what is on this machine."
+)
+@registry_option()
+@click.option(
+    "--tracer",
+    cls=Setting,
+    type=click.Choice(_TRACERS),
+    default="pretended",
+    help="Device to trace on: pretended, or torch-tpu's own dispatcher in a child process.",
+)
+@click.option(
+    "--tpu-python",
+    cls=Setting,
+    path="maybe",
+    default=None,
+    metavar="PATH",
+    help="Python interpreter that has torch-tpu, for --tracer torch_tpu. Default: this one.",
+)
+@click.option(
+    "--fail-on",
+    cls=Setting,
+    type=click.Choice(_FAIL_ON),
+    default="error",
+    help="Least severity of a finding that makes the exit code 1.",
+)
+@click.option(
+    "--exit-zero", cls=Setting, is_flag=True, default=False, help="Exit 0 even with findings."
+)
+@click.option(
+    "--allow-incomplete",
+    cls=Setting,
+    is_flag=True,
+    default=False,
+    help="Do not exit 3 when some target was not audited.",
+)
+@click.option(
+    "--timeout",
+    cls=Setting,
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    metavar="SECONDS",
+    help="Time limit of one trace.",
+)
+@click.option(
+    "--max-memory",
+    cls=Setting,
+    type=click.IntRange(256),
+    default=8192,
+    metavar="MIB",
+    help="Memory that one trace may take.",
+)
+@click.option("--cache/--no-cache", cls=Setting, default=True, help="Reuse traces and resolutions.")
+@click.pass_context
+def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) -> ExitCode:
+    """Audit models for the move to TPU.
+
+    TARGET is a hub id (bert-base-uncased, org/name@revision), a model folder, or a config.json.
+    Weights are never downloaded and a model's own code is never run.
+    """
+    app = current_app()
+    if settings["revision"] and len(targets) > 1:
+        hint = f"write the revision at each target: {targets[0]}@{settings['revision']}"
+        raise UsageError("--revision is for a single target", hint=hint)
+    fmt_given = ctx.get_parameter_source("fmt") is ParameterSource.COMMANDLINE
+    planned = outputs.plan(settings["fmt"], settings["output"], fmt_given=fmt_given)
+    report = _scan(app, targets, settings)
+    outputs.write(app.out, planned, report)
+    rules = gate.Gate(
+        fail_on=settings["fail_on"],
+        exit_zero=settings["exit_zero"],
+        allow_incomplete=settings["allow_incomplete"],
+    )
+    return _conclude(app, report, rules)
+
+
+def _scan(app: App, targets: tuple[str, ...], settings: dict[str, Any]) -> Report:
+    from tpu_audit.api import ScanOptions, scan  # noqa: PLC0415 - not for --help
+
+    options = ScanOptions(
+        dtypes=settings["dtypes"],
+        batch=settings["batch"],
+        seq_len=settings["seq_len"],
+        revision=settings["revision"],
+        offline=settings["offline"],
+        registry=settings["registry"],
+        tracer=settings["tracer"],
+        tpu_python=settings["tpu_python"],
+        cache_dir=app.cache_dir,
+        use_cache=settings["cache"],
+        timeout_s=settings["timeout"],
+        memory_mb=settings["max_memory"],
+    )
+    if not app.out.shows_progress():
+        return scan(targets, options=options)
+    from tpu_audit.cli.progress import LiveProgress  # noqa: PLC0415 - only for terminals
+
+    with LiveProgress(app.out) as progress:
+        return scan(targets, options=options, progress=progress)
+
+
+def _conclude(app: App, report: Report, rules: gate.Gate) -> ExitCode:
+    """Return the exit code; what it hides is said on stderr."""
+    code = gate.exit_code(report, rules)
+    undone = gate.incomplete(report)
+    failing = gate.failing(report, rules.fail_on)
+    if undone and rules.allow_incomplete and code is not ExitCode.USAGE:
+        names = ", ".join(undone[:3]) + (f" and {len(undone) - 3} more" if undone[3:] else "")
+        app.out.warning(f"--allow-incomplete: the exit code hides what was not audited: {names}")
+    if failing and rules.exit_zero and code is ExitCode.CLEAN:
+        app.out.warning(f"--exit-zero: the exit code hides {failing} finding(s)")
+    return code

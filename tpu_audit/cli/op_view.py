@@ -1,0 +1,69 @@
+"""One op record for people and for machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from op_registry.schema import OpRecord
+
+
+def as_json(record: OpRecord) -> dict[str, Any]:
+    """Return what ``registry show -f json`` prints of one overload."""
+    return {
+        "op": record.op,
+        "schema": record.schema,
+        "resolution": {
+            "privateuse1": record.privateuse1,
+            "autograd": record.autograd,
+            "autocast": record.autocast,
+        },
+        "support": record.support,
+        "reason": record.reason,
+        "hazards": [{"hazard": name, "reason": why} for name, why in record.hazards.items()],
+        "fallback": record.fallback,
+        "ends_in": record.ends_in,
+        "ends_in_how": record.ends_in_how,
+        "structured_delegate": record.structured_delegate,
+        "kernels": {"cpu": record.cpu_kernel, "cuda": record.cuda_kernel},
+        "has_derivative": record.has_derivative,
+        "evidence": record.evidence,
+        "reference": record.reference,
+    }
+
+
+def many_as_json(records: list[OpRecord]) -> dict[str, Any]:
+    """Return one overload as an object, several as ``{"ops": [...]}``."""
+    found = [as_json(record) for record in records]
+    return found[0] if len(found) == 1 else {"ops": found}
+
+
+def facts(record: OpRecord) -> list[tuple[str, str]]:
+    """Return label and text of everything that is known of ``record``."""
+    keys = (
+        f"PrivateUse1 {record.privateuse1}, Autograd {record.autograd}, Autocast {record.autocast}"
+    )
+    kernels = ("CPU" * record.cpu_kernel, "CUDA" * record.cuda_kernel)
+    rows = [
+        ("schema", record.schema),
+        ("resolves", keys),
+        ("support", f"{record.support}: {record.reason}"),
+        ("ends in", _ends_in(record)),
+        *((f"! {hazard}", why) for hazard, why in record.hazards.items()),
+        ("fallback", record.fallback or ""),
+        ("kernels", " and ".join(filter(None, kernels)) or "neither CPU nor CUDA"),
+        *(("evidence", _evidence(item.kind, item.detail, item.chip)) for item in record.evidence),
+        ("reference", record.reference or ""),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+def _ends_in(record: OpRecord) -> str:
+    if record.ends_in is None:
+        return ""
+    how = f" ({record.ends_in_how})" if record.ends_in_how else ""
+    return (", ".join(record.ends_in) or "no further op") + how
+
+
+def _evidence(kind: str, detail: str, chip: str | None) -> str:
+    return f"{kind}{f' on {chip}' if chip else ''}: {detail}"

@@ -1,0 +1,1 @@
+"""What ``doctor`` looks at, one probe a file. Each returns checks and raises nothing."""

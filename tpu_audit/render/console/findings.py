@@ -1,0 +1,58 @@
+"""The findings, grouped by cause: what, where, how to fix it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.render.console.words import SEVERITY_STYLES, tally
+from tpu_audit.render.summary import Cause, causes, severities
+from tpu_audit.render.text import plural
+from tpu_audit.types.report import Report, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tpu_audit.render.console.paper import Paper
+
+TOP_CAUSES = 5
+"""Causes a screen has room for."""
+
+
+def write_findings(paper: Paper, report: Report, *, everything: bool) -> None:
+    """Write the worst causes, or all of them; what is left out is counted."""
+    found = causes(report)
+    counts = severities(report.findings)
+    paper.blank()
+    paper.line(("Findings: ", "bold"), tally(counts))
+    shown = found if everything else found[:TOP_CAUSES]
+    for cause in shown:
+        _write_cause(paper, cause, many=len(report.models) > 1, everything=everything)
+    hidden = found[len(shown) :]
+    if hidden:
+        paper.line((f"  and {plural(len(hidden), 'more cause')}: -v shows them all", "dim"))
+
+
+def _write_cause(paper: Paper, cause: Cause, *, many: bool, everything: bool) -> None:
+    style = SEVERITY_STYLES[cause.severity]
+    extent = [plural(cause.calls, "call")] if cause.modules or cause.lines else []
+    if many:
+        extent.append(plural(len(cause.models), "model"))
+    paper.line(
+        "  ",
+        (f"{cause.severity.value} {cause.code}", style),
+        f" {cause.message}",
+        (f" ({', '.join(extent)})" if extent else "", "dim"),
+    )
+    limit = None if everything else 2
+    where = [text for text in (_few(cause.modules, limit), _few(cause.lines, limit)) if text]
+    if where:
+        paper.labelled("where", " at ".join(where), indent=4)
+    # An informational finding asks for nothing on a full screen.
+    if cause.fix and (everything or cause.severity is not Severity.INFO):
+        paper.labelled("fix", cause.fix, indent=4)
+
+
+def _few(items: Sequence[str], limit: int | None) -> str:
+    shown = items[:limit]
+    more = len(items) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,0 +1,77 @@
+"""What the verdict does not cover, and what to run next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from tpu_audit.render.summary import SEVERITIES, causes, registered_only
+from tpu_audit.render.text import plural
+from tpu_audit.types.report import PhaseReport, Report, Severity, Status
+
+if TYPE_CHECKING:
+    from tpu_audit.render.console.paper import Paper
+
+
+def write_scope(paper: Paper, report: Report, *, everything: bool) -> None:
+    """Write what was not checked."""
+    phases = [phase for model in report.models for phase in model.phases]
+    traced = [phase for phase in phases if phase.status is Status.TRACED]
+    names = list(dict.fromkeys(phase.phase for phase in phases)) or ["nothing"]
+    paper.blank()
+    paper.line(("Not checked", "bold"))
+    paper.labelled("phases", f"anything but {' and '.join(names)}; weights, speed, numerics")
+    if traced:
+        _write_evidence(paper, traced)
+        _write_guesses(paper, traced)
+    for label, text in _assumptions(traced, everything=everything):
+        paper.labelled(label, text)
+
+
+def write_next(paper: Paper, report: Report) -> None:
+    """Write the command that helps most from here."""
+    paper.blank()
+    paper.line(("Next: ", "bold"), next_command(report))
+
+
+def next_command(report: Report) -> str:
+    """Return the next command to run: explain the worst cause, cure a failure, or go wider."""
+    failed = [
+        model
+        for model in report.models
+        if any(phase.status is not Status.TRACED for phase in model.phases)
+    ]
+    worst = [cause for cause in causes(report) if cause.severity is not Severity.INFO]
+    if worst and SEVERITIES.index(worst[0].severity) == 0:
+        return f"tpu-audit explain {shlex.quote(worst[0].op or worst[0].code)}"
+    if failed:
+        return "tpu-audit doctor"
+    if worst:
+        return f"tpu-audit explain {worst[0].code}"
+    target = shlex.quote(report.models[0].target) if report.models else "TARGET"
+    return f"tpu-audit scan {target} --dtype bf16,f32 --seq-len 2048 -o json=report.json"
+
+
+def _write_evidence(paper: Paper, traced: list[PhaseReport]) -> None:
+    calls = sum(row.count for phase in traced for row in phase.ops)
+    weak = sum(registered_only(phase) for phase in traced)
+    if weak:
+        text = f"{weak:,} of {plural(calls, 'call')} rest on the dispatch table alone, not lowered"
+        paper.labelled("evidence", text)
+
+
+def _write_guesses(paper: Paper, traced: list[PhaseReport]) -> None:
+    guesses = sum(row.guesses for phase in traced for row in phase.ops)
+    on_cpu = sum(count for phase in traced for count in phase.cpu_ops.values())
+    if guesses:
+        text = f"{plural(guesses, 'call')} needed a value that only weights could give; guessed"
+        paper.labelled("guesses", text)
+    if on_cpu:
+        paper.labelled("CPU", f"{plural(on_cpu, 'call')} on CPU tensors are not TPU calls")
+
+
+def _assumptions(traced: list[PhaseReport], *, everything: bool) -> list[tuple[str, str]]:
+    found = list(dict.fromkeys(text for phase in traced for text in phase.assumptions))
+    if everything:
+        return [("assumed", text) for text in found]
+    return [("assumed", f"{plural(len(found), 'assumption')}: -v lists them")] if found else []

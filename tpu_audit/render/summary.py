@@ -1,0 +1,143 @@
+"""Sums over a report that more than one format shows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from op_registry.schema import EvidenceKind, Hazard, Support
+from tpu_audit.render.module_paths import collapse
+from tpu_audit.types.report import Finding, OpRow, PhaseReport, Report, Severity, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+"""Worst first."""
+_NUMBER = re.compile(r"\d[\d.,]*( [KMGTP]?i?B\b)?")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """What some calls cost together."""
+
+    calls: int = 0
+    flops: int = 0
+    """Floating-point operations where torch's counter knows them."""
+    uncounted: int = 0
+    """Calls whose FLOPs are not known."""
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, rows: Iterable[OpRow]) -> Cost:
+        """Add the rows up."""
+        calls = flops = uncounted = size = 0
+        for row in rows:
+            calls += row.count
+            size += row.bytes
+            if row.flops is None:
+                uncounted += row.count
+            else:
+                flops += row.flops
+        return cls(calls=calls, flops=flops, uncounted=uncounted, bytes=size)
+
+
+def by_support(phase: PhaseReport) -> dict[Support, Cost]:
+    """Return the cost behind each support, ``native`` always among them."""
+    costs = {support: [row for row in phase.ops if row.support is support] for support in Support}
+    return {
+        support: Cost.of(rows)
+        for support, rows in costs.items()
+        if rows or support is Support.NATIVE
+    }
+
+
+def by_hazard(phase: PhaseReport) -> dict[Hazard, Cost]:
+    """Return the cost behind each hazard that was met; one call may carry several."""
+    rows = {hazard: [row for row in phase.ops if hazard in row.hazards] for hazard in Hazard}
+    return {hazard: Cost.of(found) for hazard, found in rows.items() if found}
+
+
+def registered_only(phase: PhaseReport) -> int:
+    """Return the calls judged by the dispatch table alone, with nothing lowered or run."""
+    return sum(
+        row.count
+        for row in phase.ops
+        if {item.kind for item in row.evidence} == {EvidenceKind.REGISTERED}
+    )
+
+
+def severities(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """Count findings by severity, worst first, zeros included."""
+    found = [finding.severity for finding in findings]
+    return {severity: found.count(severity) for severity in SEVERITIES}
+
+
+def not_audited(phases: Iterable[PhaseReport]) -> list[PhaseReport]:
+    """Return the phases that failed or were skipped."""
+    return [phase for phase in phases if phase.status is not Status.TRACED]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
+    """Findings with one cause: the same code about the same op."""
+
+    code: str
+    severity: Severity
+    op: str | None
+    message: str
+    fix: str
+    calls: int
+    models: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    modules: tuple[str, ...]
+    """Collapsed module paths."""
+    lines: tuple[str, ...]
+    """``path:line`` of the code that issued the calls."""
+
+
+def causes(report: Report) -> list[Cause]:
+    """Group the findings by cause: the worst first, then those with most calls.
+
+    The same sentence about the same op is one cause in whichever model and dtype it was found;
+    the sizes in it are the models' own.
+    """
+    groups: dict[tuple[str, str | None, Severity, str], list[Finding]] = {}
+    for finding in report.findings:
+        sentence = _NUMBER.sub("#", finding.message)
+        key = (finding.code, finding.op, finding.severity, sentence)
+        groups.setdefault(key, []).append(finding)
+    found = [_cause(group) for group in groups.values()]
+    return sorted(found, key=lambda cause: (SEVERITIES.index(cause.severity), -cause.calls))
+
+
+def _cause(group: list[Finding]) -> Cause:
+    first = group[0]
+    lines = (line for finding in group for line in _lines(finding))
+    modules = (module for finding in group for module in _modules(finding))
+    return Cause(
+        code=first.code,
+        severity=first.severity,
+        op=first.op,
+        message=first.message,
+        fix=first.fix,
+        calls=sum(finding.count for finding in group),
+        models=tuple(dict.fromkeys(finding.model for finding in group)),
+        dtypes=tuple(dict.fromkeys(finding.dtype for finding in group)),
+        modules=collapse(modules),
+        lines=tuple(dict.fromkeys(lines)),
+    )
+
+
+def _modules(finding: Finding) -> tuple[str, ...]:
+    module = finding.location.module
+    return finding.modules or ((module,) if module else ())
+
+
+def _lines(finding: Finding) -> list[str]:
+    lines = [f"{source.path}:{source.line}" for source in finding.sources]
+    place = finding.location
+    if not lines and place.path:
+        lines = [place.path if place.line is None else f"{place.path}:{place.line}"]
+    return lines
