@@ -1,1 +1,71 @@
-"""Inputs per modality: one small builder a file, the first that applies makes the inputs."""
+"""Inputs for any model: a table of builders, one module a modality, first that applies wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.trace.inputs import (
+    audio,
+    document,
+    dual_tower,
+    encoder_decoder,
+    multimodal,
+    speech,
+    text,
+    time_series,
+    video,
+    vision,
+)
+from tpu_audit.trace.inputs.signature import required
+from tpu_audit.types.errors import NotAuditedError, Stage
+
+if TYPE_CHECKING:
+    from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
+
+BUILDERS: tuple[Builder, ...] = (
+    document.BUILDER,
+    dual_tower.BUILDER,
+    encoder_decoder.BUILDER,
+    multimodal.BUILDER,
+    time_series.BUILDER,
+    video.BUILDER,
+    vision.BUILDER,
+    audio.BUILDER,
+    speech.BUILDER,
+    text.BUILDER,
+)
+
+
+def build_inputs(ctx: InputContext) -> Inputs:
+    """Return arguments for the model's forward, with the assumptions behind them.
+
+    Raises :class:`NotAuditedError` (stage ``inputs``) for a forward that no builder serves, or
+    whose required arguments the builder that serves it does not know.
+    """
+    builder = next((builder for builder in BUILDERS if builder.applies(ctx)), None)
+    if builder is None:
+        raise _unserved(ctx, "no builder knows its main input")
+    try:
+        inputs = builder.build(ctx)
+    except NotAuditedError:
+        raise
+    except Exception as error:  # model code runs in here too, when a builder asks the model
+        raise NotAuditedError(
+            f"inputs for {type(ctx.model).__name__} cannot be made: {type(error).__name__}: {error}",
+            stage=Stage.INPUTS,
+            code="inputs_failed",
+            hint="the config may be incomplete",
+        ) from error
+    missing = sorted(required(ctx) - set(inputs.kwargs))
+    if missing:
+        raise _unserved(ctx, f"nothing known to give as {', '.join(missing)}")
+    return inputs
+
+
+def _unserved(ctx: InputContext, why: str) -> NotAuditedError:
+    takes = ", ".join(ctx.parameters)
+    return NotAuditedError(
+        f"{type(ctx.model).__name__} cannot be fed: {why} (forward takes {takes})",
+        stage=Stage.INPUTS,
+        code="unknown_inputs",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +53,21 @@ AUDIO = Modality(
 )
 
 
+def features_of(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
+    """Return the model's own method that turns an input of ``modality`` into features."""
+    for owner in (getattr(ctx.model, "base_model", ctx.model), ctx.model):
+        method: Callable[..., Any] | None = getattr(owner, f"get_{modality.name}_features", None)
+        if method is not None:
+            return method
+    return None
+
+
 def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, Any]) -> int:
     """Return the features that the model makes of one item of ``kwargs``, by asking it.
 
-    Raises :class:`NotAuditedError` where it has no method to ask.
+    Raises :class:`NotAuditedError` where it cannot be asked.
     """
-    owner = getattr(ctx.model, "base_model", ctx.model)
-    method = getattr(owner, f"get_{modality.name}_features", None)
+    method = features_of(ctx, modality)
     if method is None or ctx.probe is None:
         raise NotAuditedError(
             f"{type(ctx.model).__name__} does not tell how many features an {modality.name} gives",

@@ -10,7 +10,8 @@ from tpu_audit.trace.inputs.signature import is_main
 
 _RATE = 16_000
 """Samples a second, where neither processor nor config says."""
-_SECONDS = 5
+SECONDS = 5
+"""Length of a clip."""
 
 
 def applies(ctx: InputContext) -> bool:
@@ -21,7 +22,7 @@ def applies(ctx: InputContext) -> bool:
 def build(ctx: InputContext) -> Inputs:
     """Give ``batch`` waveforms of five seconds."""
     rate = sampling_rate(ctx)
-    kwargs: dict[str, Any] = {"input_values": waveform(ctx, rate * _SECONDS)}
+    kwargs: dict[str, Any] = {"input_values": waveform(ctx, rate * SECONDS)}
     return Inputs(kwargs=kwargs, assumptions=[say_waveform(ctx, rate)])
 
 
@@ -41,7 +42,7 @@ def waveform(ctx: InputContext, samples: int, *between: int) -> Floats:
 
 def say_waveform(ctx: InputContext, rate: int) -> str:
     """Describe a batch of waveforms in a sentence."""
-    return f"speech: {ctx.settings.batch} x {_SECONDS} s at {rate} Hz, no padding"
+    return f"speech: {ctx.settings.batch} x {SECONDS} s at {rate} Hz, no padding"
 
 
 BUILDER = Builder(name="speech", applies=applies, build=build)

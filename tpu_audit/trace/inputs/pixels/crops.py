@@ -1,0 +1,38 @@
+"""Several images or crops per item, with a mask over their pixels (Idefics 2 and 3, SmolVLM)."""
+
+from __future__ import annotations
+
+import torch
+
+from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
+from tpu_audit.trace.inputs.signature import accepts
+from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
+from tpu_audit.trace.inputs.vision import pixels, say_images
+
+
+def applies(ctx: InputContext) -> bool:
+    """Tell whether forward takes a mask over pixels."""
+    return accepts(ctx, "pixel_values", "pixel_attention_mask")
+
+
+def build(ctx: InputContext) -> Inputs:
+    """Give one image an item, neither split into crops nor padded."""
+    size = _size(ctx)
+    shape = (ctx.settings.batch, 1, size.height, size.width)
+    return Inputs(
+        kwargs={
+            "pixel_values": pixels(ctx, size, 1),
+            "pixel_attention_mask": torch.ones(shape, dtype=torch.int64),
+        },
+        assumptions=[say_images(ctx, size, ", not split into crops")],
+    )
+
+
+def _size(ctx: InputContext) -> ImageSize:
+    size = config_size(ctx.config)  # what the tower sees: processors name the size before crops
+    if size is None:
+        return image_size(ctx)
+    return ImageSize(height=size[0], width=size[1], source="config")
+
+
+STYLE = Builder(name="crops", applies=applies, build=build)
