@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._pytree import tree_map
 
 from tpu_audit.trace.shadow import known_value
 
@@ -31,11 +33,15 @@ def fake_mode() -> FakeMode:
 def patched_for_fakes() -> Iterator[None]:
     """Replace, for the time of a trace, what torch does to tensors that fakes cannot bear."""
     apply, fmt = nn.Module._apply, FakeTensor.__format__
+    tensor, as_tensor = torch.tensor, torch.as_tensor
     nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign,assignment]
     FakeTensor.__format__ = _format_known  # type: ignore[method-assign]
+    torch.tensor = _reading_scalars(tensor)
+    torch.as_tensor = _reading_scalars(as_tensor)
     try:
         yield
     finally:
+        torch.tensor, torch.as_tensor = tensor, as_tensor
         nn.Module._apply = apply  # type: ignore[method-assign]
         FakeTensor.__format__ = fmt  # type: ignore[method-assign]
 
@@ -61,6 +67,26 @@ def _replaced(old: nn.Parameter, fn: Callable[[torch.Tensor], torch.Tensor]) -> 
     with torch.no_grad():
         new = fn(old)
     return old if new is old else nn.Parameter(new, requires_grad=old.requires_grad)
+
+
+def _reading_scalars(construct: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Let ``torch.tensor`` take lists that hold tensors of one element.
+
+    It reads them in C++, below the dispatch modes, where a fake has no data; read here, each is
+    the same host read, and seen.
+    """
+
+    @functools.wraps(construct)
+    def constructed(data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if isinstance(data, list | tuple):
+            data = tree_map(_read_scalar, data)
+        return construct(data, *args, **kwargs)
+
+    return constructed
+
+
+def _read_scalar(leaf: Any) -> Any:
+    return leaf.item() if isinstance(leaf, FakeTensor) and leaf.numel() == 1 else leaf
 
 
 def _format_known(tensor: FakeTensor, spec: str) -> str:

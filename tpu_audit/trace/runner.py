@@ -11,13 +11,15 @@ from tpu_audit.trace import shadow
 from tpu_audit.trace.build import build_model, count_parameters, shorten
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
-from tpu_audit.trace.inputs.interface import Floats, InputContext
+from tpu_audit.trace.inputs.interface import Floats, InputContext, Probe
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Recorder
 from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.trace import Trace, TraceSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
 
@@ -43,9 +45,11 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
     shadow.forget_all()
     with patched_for_fakes(), fake_mode(), recorder, torch.no_grad():
         model, config, assumptions = build_model(spec, dtype, DEVICE)
-        context = InputContext(model=model, config=config, spec=spec, settings=settings)
+        context = InputContext(
+            model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
+        )
         inputs = build_inputs(context)
-        kwargs = {k: _realise(v, dtype) for k, v in inputs.kwargs.items()}
+        kwargs = _realise_all(inputs.kwargs, dtype)
         with places.follow(model):
             _forward(model, kwargs, recorder)
     return Trace(
@@ -75,6 +79,15 @@ def _forward(model: torch.nn.Module, kwargs: dict[str, Any], recorder: Recorder)
         ) from error
     finally:
         recorder.recording = False
+
+
+def _prober(dtype: torch.dtype) -> Probe:
+    """Let input builders run a method of the model, unrecorded."""
+    return lambda method, kwargs: method(**_realise_all(kwargs, dtype))
+
+
+def _realise_all(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    return {name: _realise(value, dtype) for name, value in kwargs.items()}
 
 
 def _realise(value: Any, dtype: torch.dtype) -> Any:
