@@ -36,13 +36,21 @@ def head(query: int, value: int, dtype: torch.dtype) -> Call:
     """Attention with these head sizes."""
     size = (1, 4, 8)
     return lambda: attend(
-        new(*size, query, dtype=dtype), new(*size, query, dtype=dtype), new(*size, value, dtype=dtype)
+        new(*size, query, dtype=dtype),
+        new(*size, query, dtype=dtype),
+        new(*size, value, dtype=dtype),
     )
+
+
+def alike(*shape: int, **kwargs: Any) -> torch.Tensor:
+    """Attention of three tensors of one shape."""
+    query, key, value = new(*shape), new(*shape), new(*shape)
+    return attend(query, key, value, **kwargs)
 
 
 def masked(mask: Callable[[], torch.Tensor], size: int = 64, **kwargs: Any) -> Call:
     """Attention under a mask."""
-    return lambda: attend(*(new(1, 4, 8, size) for _ in range(3)), attn_mask=mask(), **kwargs)
+    return lambda: alike(1, 4, 8, size, attn_mask=mask(), **kwargs)
 
 
 def on_device(module: Callable[..., nn.Module], *args: Any, **kwargs: Any) -> nn.Module:
@@ -50,13 +58,17 @@ def on_device(module: Callable[..., nn.Module], *args: Any, **kwargs: Any) -> nn
     return module(*args, device="tpu", dtype=BF16, **kwargs).eval()
 
 
+MIXED_HEADS = ((192, 128), (128, 192), (96, 160), (256, 64))
 HEADS = (8, 64, 127, 128, 129, 130, 160, 192, 256, 512)
 ATTENTION: dict[str, Call] = {
     **{f"heads {h} {d}": head(h, h, d) for h in HEADS for d in (BF16, F32, F16, F64)},
-    **{f"heads {q}/{v}": head(q, v, BF16) for q, v in ((192, 128), (128, 192), (96, 160), (256, 64))},
+    **{
+        f"heads {q}/{v}": head(q, v, BF16)
+        for q, v in ((192, 128), (128, 192), (96, 160), (256, 64))
+    },
     "three dimensions": lambda: attend(new(4, 8, 64), new(4, 8, 64), new(4, 8, 64)),
     "two dimensions": lambda: attend(new(8, 64), new(8, 64), new(8, 64)),
-    "five dimensions": lambda: attend(*(new(1, 2, 4, 8, 64) for _ in range(3))),
+    "five dimensions": lambda: alike(1, 2, 4, 8, 64),
     "boolean mask": masked(lambda: new(1, 1, 8, 8, dtype=torch.bool)),
     "boolean mask, head 160": masked(lambda: new(1, 1, 8, 8, dtype=torch.bool), 160),
     "boolean mask, 3-D": lambda: attend(
@@ -64,10 +76,10 @@ ATTENTION: dict[str, Call] = {
     ),
     "additive mask": masked(lambda: new(8, 8)),
     "wider mask": masked(lambda: new(1, 1, 8, 8, dtype=F32)),
-    "causal": lambda: attend(*(new(1, 4, 8, 64) for _ in range(3)), is_causal=True),
-    "causal 3-D": lambda: attend(*(new(4, 8, 64) for _ in range(3)), is_causal=True),
-    "dropout": lambda: attend(*(new(1, 4, 8, 64) for _ in range(3)), dropout_p=0.1),
-    "dropout, head 160": lambda: attend(*(new(1, 4, 8, 160) for _ in range(3)), dropout_p=0.1),
+    "causal": lambda: alike(1, 4, 8, 64, is_causal=True),
+    "causal 3-D": lambda: alike(4, 8, 64, is_causal=True),
+    "dropout": lambda: alike(1, 4, 8, 64, dropout_p=0.1),
+    "dropout, head 160": lambda: alike(1, 4, 8, 160, dropout_p=0.1),
     "grouped query": lambda: attend(
         new(1, 4, 8, 64), new(1, 2, 8, 64), new(1, 2, 8, 64), enable_gqa=True
     ),

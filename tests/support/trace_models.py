@@ -45,7 +45,10 @@ MODELS: dict[str, tuple[dict[str, Any], str]] = {
     "deberta v2": (model("DebertaV2ForMaskedLM", "deberta-v2", **TWO), "bfloat16"),
     "xlnet": (model("XLNetLMHeadModel", "xlnet", n_layer=2), "float32"),
     "gpt2": (model("GPT2LMHeadModel", "gpt2", n_layer=2), "bfloat16"),
-    "gpt neox": (model("GPTNeoXForCausalLM", "gpt_neox", **SMALL, num_attention_heads=4), "bfloat16"),
+    "gpt neox": (
+        model("GPTNeoXForCausalLM", "gpt_neox", **SMALL, num_attention_heads=4),
+        "bfloat16",
+    ),
     "bloom": (model("BloomForCausalLM", "bloom", n_layer=2), "bfloat16"),
     "opt": (model("OPTForCausalLM", "opt", **TWO), "bfloat16"),
     "falcon": (model("FalconForCausalLM", "falcon", **TWO), "bfloat16"),
@@ -69,11 +72,17 @@ MODELS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "mamba": (model("MambaForCausalLM", "mamba", **TWO), "bfloat16"),
     "mamba2": (
-        model("Mamba2ForCausalLM", "mamba2", hidden_size=256, num_heads=8, head_dim=64, n_groups=2, **TWO),
+        model(
+            "Mamba2ForCausalLM", "mamba2",
+            hidden_size=256, num_heads=8, head_dim=64, n_groups=2, **TWO,
+        ),
         "bfloat16",
     ),
     "falcon h1": (model("FalconH1ForCausalLM", "falcon_h1", **TWO), "bfloat16"),
-    "t5": (model("T5ForConditionalGeneration", "t5", num_layers=2, decoder_start_token_id=0), "bfloat16"),
+    "t5": (
+        model("T5ForConditionalGeneration", "t5", num_layers=2, decoder_start_token_id=0),
+        "bfloat16",
+    ),
     "bart": (model("BartForConditionalGeneration", "bart", **ENCODER_DECODER), "bfloat16"),
     "m2m 100": (model("M2M100ForConditionalGeneration", "m2m_100", **ENCODER_DECODER), "bfloat16"),
     "vit": (model("ViTForImageClassification", "vit", **TWO), "bfloat16"),
@@ -83,7 +92,10 @@ MODELS: dict[str, tuple[dict[str, Any], str]] = {
     "convnext": (model("ConvNextForImageClassification", "convnext"), "bfloat16"),
     "segformer": (model("SegformerForSemanticSegmentation", "segformer"), "bfloat16"),
     "detr": (
-        model("DetrForObjectDetection", "detr", **ENCODER_DECODER, backbone_config={"model_type": "resnet", "out_features": ["stage4"]}),
+        model(
+            "DetrForObjectDetection", "detr", **ENCODER_DECODER,
+            backbone_config={"model_type": "resnet", "out_features": ["stage4"]},
+        ),
         "bfloat16",
     ),
     "sam": (model("SamModel", "sam", vision_config={"num_hidden_layers": 2}), "bfloat16"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session", name="snapshot")
 def _snapshot() -> Snapshot:
-    """The registry for the installed torch."""
+    """Load the registry for the installed torch."""
     from op_registry import loader
 
     return loader.load(None)
@@ -26,7 +26,7 @@ def _snapshot() -> Snapshot:
 
 @pytest.fixture(scope="session", name="pretended")
 def _pretended(snapshot: Snapshot) -> str:
-    """The device type ``tpu``, pretended in this process."""
+    """Pretend the device type ``tpu`` in this process."""
     from tpu_audit.trace.device import pretend
 
     pretend(snapshot)

@@ -19,9 +19,7 @@ def test_pretended_device_dispatches_as_the_wheel() -> None:
     """Each probed call reaches the backend as the same ops on both dispatchers."""
     pretended, real = both(PROBE)
 
-    different = {
-        name: (ops, real[name]) for name, ops in pretended.items() if ops != real[name]
-    }
+    different = {name: (ops, real[name]) for name, ops in pretended.items() if ops != real[name]}
     assert different == {}
     assert len(real) > 100
 

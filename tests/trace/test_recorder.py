@@ -48,7 +48,9 @@ def test_deciding_arguments_separate_rows(record: Record) -> None:
 
 def test_linear_costs_two_flops_a_multiplication(record: Record) -> None:
     """FLOPs of linear are 2*M*N*K; bytes count each tensor once."""
-    linear = only(record(lambda: F.linear(empty(5, 8), empty(4, 8), empty(4))), "aten.linear.default")
+    linear = only(
+        record(lambda: F.linear(empty(5, 8), empty(4, 8), empty(4))), "aten.linear.default"
+    )
 
     assert linear.flops == 2 * 5 * 8 * 4
     assert linear.bytes == 2 * (5 * 8 + 4 * 8 + 4 + 5 * 4)
@@ -81,9 +83,7 @@ def test_lstm_flops_come_from_its_definition(record: Record) -> None:
 def test_grouped_mm_counts_each_row_once(record: Record) -> None:
     """Rows are multiplied by one expert each, however they are grouped."""
     uses = record(
-        lambda: torch._grouped_mm(
-            empty(6, 8), empty(3, 8, 4), offs=empty(3, dtype=torch.int32)
-        )
+        lambda: torch._grouped_mm(empty(6, 8), empty(3, 8, 4), offs=empty(3, dtype=torch.int32))
     )
     assert only(uses, "aten._grouped_mm.default").flops == 2 * 6 * 8 * 4
 

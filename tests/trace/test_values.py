@@ -107,8 +107,8 @@ def test_large_tensors_are_not_computed(record: Record) -> None:
     [
         lambda x: x.nonzero(),
         lambda x: torch.masked_select(x, x > 0),
-        lambda x: torch.unique(x),
-        lambda x: torch.unique_consecutive(x),
+        torch.unique,
+        torch.unique_consecutive,
         lambda x: torch.unique(x, dim=0),
         lambda x: torch.bincount(x.long()),
         lambda x: torch.repeat_interleave(x.long()),

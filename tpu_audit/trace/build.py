@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from tpu_audit.trace import shadow
 from tpu_audit.types.errors import NotAuditedError, Stage
-from tpu_audit.types.model import ModelSpec
+
+if TYPE_CHECKING:
+    from tpu_audit.types.model import ModelSpec
 
 _FLASH_PACKAGES = ("flash_attention", "flex_attention", "kernels-community")
 
@@ -97,7 +99,7 @@ def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> An
     model_type = spec.model_type
     wanted = model_class.config_class
     try:
-        if model_type in CONFIG_MAPPING:
+        if model_type is not None and model_type in CONFIG_MAPPING:
             config = CONFIG_MAPPING[model_type].from_dict(content)
         else:
             config = wanted.from_dict(content)
@@ -141,7 +143,7 @@ def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str)
 
 
 def _move_and_forget(model: nn.Module, device: str) -> None:
-    """Do what loading a checkpoint and ``.to(device)`` would: all on the device, weights unknown."""
+    """Do what loading a checkpoint and ``.to(device)`` would: weights there, and unknown."""
     for module in model.modules():
         for name, parameter in module._parameters.items():
             if parameter is None:

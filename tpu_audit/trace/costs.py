@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.flop_counter import FlopCounterMode, flop_registry, mm_flop, sdpa_flop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 aten = torch.ops.aten
 Shape = tuple[int, ...]
@@ -71,9 +73,7 @@ def bytes_moved(func: Any, flat_args: list[Any], out: Any) -> int:
     """Bytes that a call reads and writes, each tensor once; 0 for views and bare allocations."""
     if is_view(func) or func._schema.name.startswith(("aten::empty", "aten::new_empty")):
         return 0
-    tensors = {
-        id(t): t for t in (*flat_args, *tree_leaves(out)) if isinstance(t, torch.Tensor)
-    }
+    tensors = {id(t): t for t in (*flat_args, *tree_leaves(out)) if isinstance(t, torch.Tensor)}
     return sum(t.numel() * t.element_size() for t in tensors.values())
 
 

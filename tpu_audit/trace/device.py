@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -44,7 +45,7 @@ class TpuModule(backend._DummyBackendModule):
     def set_device(self, device: Any) -> None:
         """One device only."""
 
-    def get_rng_state(self, device: Any = None) -> torch.Tensor:
+    def get_rng_state(self, device: Any = None) -> torch.Tensor:  # noqa: ARG002 - torch passes it
         """Return an empty state: no random number is ever drawn."""
         return torch.empty(0, dtype=torch.uint8)
 
@@ -63,6 +64,7 @@ def pretend(snapshot: Snapshot) -> None:
             raise UsageError("this process already traces with another registry")
         return
     _register_backend()
+    _let_transformers_look_again()
     _keep_composites_whole(snapshot)
     _install_quirks(snapshot)
     _installed.append(snapshot.digest)
@@ -79,6 +81,17 @@ def _register_backend() -> None:
         )
     setup(DEVICE, TpuModule())
     _define_tpu_ops()
+
+
+def _let_transformers_look_again() -> None:
+    """Drop what transformers remembers of the accelerator, so that it finds the TPU.
+
+    It decides by it which optional parts a model's module imports: flex attention, for one.
+    """
+    utils = sys.modules.get("transformers.utils.import_utils")
+    for name, function in vars(utils).items() if utils else ():
+        if name.startswith("is_") and hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def _define_tpu_ops() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -14,6 +13,9 @@ from torch.utils._pytree import tree_map
 
 from tpu_audit.trace.shadow import known_value
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 
 class FakeMode(FakeTensorMode):
     """FakeTensorMode that never touches the device.
@@ -21,7 +23,7 @@ class FakeMode(FakeTensorMode):
     Without ``avoid_device_init`` a ``torch.tensor(data, device="tpu")`` would allocate for real.
     """
 
-    avoid_device_init = True  # type: ignore[assignment,misc]  # a property upstream
+    avoid_device_init = True  # a property upstream
 
 
 def fake_mode() -> FakeMode:
@@ -34,8 +36,8 @@ def patched_for_fakes() -> Iterator[None]:
     """Replace, for the time of a trace, what torch does to tensors that fakes cannot bear."""
     apply, fmt = nn.Module._apply, FakeTensor.__format__
     tensor, as_tensor = torch.tensor, torch.as_tensor
-    nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign,assignment]
-    FakeTensor.__format__ = _format_known  # type: ignore[method-assign]
+    nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign]
+    FakeTensor.__format__ = _format_known  # type: ignore[method-assign,assignment]
     torch.tensor = _reading_scalars(tensor)
     torch.as_tensor = _reading_scalars(as_tensor)
     try:
@@ -49,7 +51,7 @@ def patched_for_fakes() -> Iterator[None]:
 def _apply_by_replacing(
     module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True
 ) -> nn.Module:
-    """``Module._apply`` without ``swap_tensors``, which refuses tensors that have weak references."""
+    """``Module._apply`` without ``swap_tensors``: that refuses weakly referenced tensors."""
     seen: dict[int, nn.Parameter] = {}
     for sub in module.modules() if recurse else (module,):
         for name, old in sub._parameters.items():

@@ -49,7 +49,7 @@ def trace_isolated(spec: ModelSpec, settings: TraceSettings, registry: Snapshot)
     included, the child is gone.
     """
     if _forks():
-        preload(spec)
+        preload()
     context = multiprocessing.get_context("fork" if _forks() else "spawn")
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, spec, settings, registry)
@@ -68,17 +68,15 @@ def trace_isolated(spec: ModelSpec, settings: TraceSettings, registry: Snapshot)
         receiver.close()
 
 
-def preload(spec: ModelSpec) -> None:
-    """Import what every trace needs, and the module of ``spec``'s class, into this process.
+def preload() -> None:
+    """Import what every trace needs into this process; problems are left for the child to report.
 
-    Problems are left for the child to meet and report.
+    Not the model's own module: what that imports depends on the accelerator that it finds, and
+    only the child pretends one.
     """
     with environment(), contextlib.suppress(Exception):
         import_module("tpu_audit.trace.runner")
-        transformers = import_module("transformers")
         import_module("transformers.modeling_utils")
-        if spec.architecture:
-            getattr(transformers, spec.architecture, None)
 
 
 @contextlib.contextmanager
@@ -109,7 +107,7 @@ def _run(sender: Connection, spec: ModelSpec, settings: TraceSettings, registry:
     bound_process(settings)
     outcome: Trace | TpuAuditError
     try:
-        from tpu_audit.trace.runner import run_trace  # noqa: PLC0415 - imports torch
+        from tpu_audit.trace.runner import run_trace
 
         outcome = run_trace(spec, settings, registry)
     except Exception as error:  # noqa: BLE001 - the parent reports it

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
 from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
 
 from tpu_audit.types.trace import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FrameType
+
+    from torch import nn
 
 _MODEL = 2
 _LIBRARY = 1
@@ -58,7 +61,7 @@ class Places:
 
     def source(self) -> SourceLine | None:
         """Innermost line of the model's own file, else of its library, that led here."""
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         fallback: SourceLine | None = None
         while frame is not None:
             kind, path = self._kind(frame.f_code)
@@ -66,7 +69,7 @@ class Places:
                 return SourceLine(path=path, line=frame.f_lineno)
             if kind == _LIBRARY and fallback is None:
                 fallback = SourceLine(path=path, line=frame.f_lineno)
-            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+            frame = frame.f_back
         return fallback
 
     def _kind(self, code: CodeType) -> tuple[int, str]:

@@ -47,7 +47,7 @@ def takes_flash(query: Tensor) -> bool:
     return query.dtype in FLASH_DTYPES and query.dim() >= FLASH_RANK and fits
 
 
-def sdpa(  # noqa: D417 - the arguments are torch's
+def sdpa(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -65,17 +65,24 @@ def sdpa(  # noqa: D417 - the arguments are torch's
     fused = not trainable_mask and (flash or (query.dim() >= FLASH_RANK and dropout_p == 0.0))
     bias = _additive(attn_mask, query)
     if not fused:
-        out = aten._scaled_dot_product_attention_math.default(
-            query, key, value, bias, dropout_p, is_causal,
-            scale=scale, enable_gqa=enable_gqa,
-        )  # fmt: skip
-        return out[0]
+        plain = (query, key, value, bias, dropout_p, is_causal)
+        return _first(
+            aten._scaled_dot_product_attention_math, *plain, scale=scale, enable_gqa=enable_gqa
+        )
     if flash:
         trains = grad and any(t.requires_grad for t in (query, key, value))
-        args = (query, key, value, bias, trains, dropout_p, is_causal, False)
-        return aten._scaled_dot_product_cudnn_attention.default(*args, scale=scale)[0]
-    args = (query, key, value, bias, dropout_p, is_causal, False)
-    return aten._scaled_dot_product_fused_attention_overrideable.default(*args, scale=scale)[0]
+        flags: tuple[float, ...] = (trains, dropout_p, is_causal, False)
+        op = aten._scaled_dot_product_cudnn_attention
+    else:
+        flags = (dropout_p, is_causal, False)
+        op = aten._scaled_dot_product_fused_attention_overrideable
+    return _first(op, query, key, value, bias, *flags, scale=scale)
+
+
+def _first(op: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """Call ``op``'s default overload and return the first of its results."""
+    out: Tensor = op.default(*args, **kwargs)[0]
+    return out
 
 
 def _additive(mask: Tensor | None, query: Tensor) -> Tensor | None:
@@ -97,7 +104,7 @@ class _Linear(torch.autograd.Function):
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
         with torch._C._AutoDispatchBelowAutograd():
-            return aten.linear.default(x, weight, bias)
+            return _linear(x, weight, bias)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -114,14 +121,19 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         return _Linear.apply(x, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
     with torch._C._AutoDispatchBelowAutograd():
-        return aten.linear.default(x, weight, bias)
+        return _linear(x, weight, bias)
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    out: Tensor = aten.linear.default(x, weight, bias)
+    return out
 
 
 def rms_norm(
     x: Tensor, shape: list[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """rms_norm becomes the fused op."""
-    return aten._fused_rms_norm.default(x, shape, weight, eps)[0]
+    return _first(aten._fused_rms_norm, x, shape, weight, eps)
 
 
 def repeat_interleave(
@@ -147,7 +159,7 @@ def _patch_max_pool(dims: int, tuple_of: Callable[[Any], tuple[int, ...]]) -> No
     native = getattr(torch.ops.tpu, f"_{name}").default
 
     @functools.wraps(original)
-    def pool(  # noqa: PLR0917 - torch's signature
+    def pool(
         input: Tensor,  # noqa: A002
         kernel_size: Any,
         stride: Any = None,

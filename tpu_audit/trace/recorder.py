@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from tpu_audit.trace import costs, values
-from tpu_audit.trace.places import Places
 from tpu_audit.types.trace import OpUse, Scalar, SourceLine, TensorRef
+
+if TYPE_CHECKING:
+    from tpu_audit.trace.places import Places
 
 aten = torch.ops.aten
 _NOT_CALLS = {torch.ops.prim.device.default, aten.is_pinned.default}
@@ -56,7 +58,7 @@ class Recorder(TorchDispatchMode):
     """Sees each op overload as the backend would, above the fake tensors."""
 
     def __init__(self, places: Places) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's
         self.recording = False
         self.cpu_ops: Counter[str] = Counter()
         self._places = places

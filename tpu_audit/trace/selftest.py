@@ -36,7 +36,7 @@ def _run(check: Callable[[], None]) -> dict[str, Any]:
 
 
 def _backend_registers() -> None:
-    """a Python backend named tpu registers."""
+    """Register a Python backend named tpu."""
     from op_registry import loader
     from tpu_audit.trace.device import pretend
 
@@ -44,7 +44,7 @@ def _backend_registers() -> None:
 
 
 def _linear_stays_whole() -> None:
-    """linear reaches the backend undecomposed."""
+    """Dispatch linear undecomposed."""
     import torch
     from torch.nn import functional
 
@@ -54,7 +54,7 @@ def _linear_stays_whole() -> None:
 
 
 def _values_stay_known() -> None:
-    """small integer tensors keep their values."""
+    """Keep the values of small integer tensors."""
     import torch
 
     read: list[int] = []

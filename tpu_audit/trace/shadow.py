@@ -96,4 +96,5 @@ def attach_all(out: Any, values: Any) -> None:
 
 
 def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    address: int = tensor.untyped_storage()._cdata
+    return address
