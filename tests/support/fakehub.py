@@ -11,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from http.server import ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from tests.support.fakehub_wire import Answer, Fault, Request, handler_of, refusal
+from tests.support.fakehub_wire import Answer, Fault, Request, Server, handler_of, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +28,7 @@ _FILE = re.compile(r"/(?P<id>[^/]+(?:/[^/]+)?)/resolve/(?P<rev>[^/]+)/(?P<file>.
 class FakeHub:
     """Use as a context manager; ``url`` is the endpoint."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, port: int = 0) -> None:
         self.root = root
         self.renamed: dict[str, str] = {}
         """Old id -> new id; both are served."""
@@ -42,8 +41,7 @@ class FakeHub:
         """Listings leave sizes out, as some mirrors do."""
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", port), handler_of(self))
         self._thread = Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property

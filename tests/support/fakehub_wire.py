@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -62,6 +63,7 @@ def handler_of(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             self._serve()
@@ -98,6 +100,17 @@ def handler_of(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             """Keep quiet: ``requests`` holds the log."""
 
     return Handler
+
+
+class Server(ThreadingHTTPServer):
+    """One thread a connection. A client that hangs up is what some tests are about."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Stay silent on a broken connection, report anything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _next_fault(faults: list[Fault], request: Request) -> Fault | None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-import tpu_audit
 from tpu_audit.sources.assemble import Found
 from tpu_audit.sources.hub_errors import HubUnavailableError, outcome_of
 from tpu_audit.sources.options import hub_endpoint
@@ -66,8 +65,8 @@ def fetch(target: HubTarget) -> Found:
 
     Raises NotAuditedError where the hub's answer is final, HubUnavailableError where it gave none.
     """
-    import httpx2  # noqa: PLC0415 - heavy, needed only where a hub answers
-    from huggingface_hub.errors import XetDownloadError  # noqa: PLC0415
+    import httpx2
+    from huggingface_hub.errors import XetDownloadError
 
     try:
         listing = _list(target)
@@ -89,7 +88,7 @@ def fetch(target: HubTarget) -> Found:
 
 
 def _list(target: HubTarget) -> _Listing:
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+    from pydantic import TypeAdapter, ValidationError
 
     utils: Any = import_module("huggingface_hub.utils")  # its names are lazy, unseen by mypy
     url = f"{hub_endpoint()}/api/models/{target.id}"
@@ -99,7 +98,7 @@ def _list(target: HubTarget) -> _Listing:
         "GET",
         url,
         params={"blobs": "true"},
-        headers=utils.build_hf_headers(library_name=_NAME, library_version=tpu_audit.__version__),
+        headers=utils.build_hf_headers(library_name=_NAME),
         timeout=_TIMEOUT_S,
         max_retries=_LISTING_RETRIES,
         retry_on_exceptions=(),
@@ -122,7 +121,7 @@ def _download(listing: _Listing, names: tuple[str, ...]) -> dict[str, Path]:
 
 
 def _download_one(listing: _Listing, name: str) -> Path:
-    import huggingface_hub  # noqa: PLC0415
+    import huggingface_hub
 
     path = huggingface_hub.hf_hub_download(
         listing.id,
@@ -132,6 +131,5 @@ def _download_one(listing: _Listing, name: str) -> Path:
         etag_timeout=_TIMEOUT_S,
         tqdm_class=_NoBar,
         library_name=_NAME,
-        library_version=tpu_audit.__version__,
     )
     return Path(path)

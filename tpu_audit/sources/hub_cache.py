@@ -53,6 +53,6 @@ def require_client() -> None:
 
 def _cache_root() -> Path:
     require_client()
-    from huggingface_hub import constants  # noqa: PLC0415 - optional
+    from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)

@@ -33,8 +33,8 @@ def outcome_of(error: Exception, target: HubTarget) -> Exception:
 
     The result is a NotAuditedError where the hub did answer, HubUnavailableError where not.
     """
-    import httpx2  # noqa: PLC0415 - loaded by huggingface_hub already
-    from huggingface_hub import errors  # noqa: PLC0415
+    import httpx2
+    from huggingface_hub import errors
 
     if isinstance(error, errors.HfHubHTTPError):
         return _http_outcome(error, target)
@@ -53,7 +53,7 @@ def outcome_of(error: Exception, target: HubTarget) -> Exception:
 
 
 def _http_outcome(error: HfHubHTTPError, target: HubTarget) -> Exception:
-    from huggingface_hub import errors  # noqa: PLC0415
+    from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
         return gated(target)

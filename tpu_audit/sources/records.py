@@ -116,7 +116,7 @@ def _key(target: HubTarget) -> list[str]:
 
 
 def _spec_from(data: dict[str, Any]) -> ModelSpec:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - costs 0.1 s, needed only for a record
+    from pydantic import TypeAdapter
 
     spec: ModelSpec = TypeAdapter(ModelSpec).validate_python(data)
     return spec

@@ -150,7 +150,8 @@ def _refuse_depth(value: Any) -> None:
     """Level by level: recursion is what a hostile file is after."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _children(outer)]
+        inners = (inner for outer in level for inner in _children(outer))
+        level = [inner for inner in inners if isinstance(inner, dict | list)]
         if not level:
             return
     raise BadJsonError(f"it is nested deeper than {MAX_DEPTH} levels")
