@@ -17,8 +17,8 @@ HOSTILE = "[bold red]x[/] \x1b[2J\x1b]0;title\x07 \u202e"
 
 GOLDEN = """\
 bert-base-uncased  forward bfloat16  BLOCKED
-  config     hub@86b5e0934494bd15c9632b12f734a8a67f723594 of google-bert/bert-base-uncased,
-             redirected from bert-base-uncased
+  config     hub@86b5e0934494bd15c9632b12f734a8a67f723594 (google-bert/bert-base-uncased, redirected
+             from bert-base-uncased)
   model      BertForMaskedLM (bert, transformers), 109,514,298 parameters
   traced     batch 1 x 128 tokens, pretended device; judged by torch-tpu 0.2.0 for torch 2.13.0
 
@@ -29,13 +29,13 @@ bert-base-uncased  forward bfloat16  BLOCKED
   FLOPs of 12 calls are not known and count as none.
 
 Findings: 1 error, 1 warning
-  error TPA901 aten.mish.default: no TPU kernel (12 calls)
-    where      bert.encoder.layer.[0-11].attention.self.query at
-               transformers/models/bert/modeling_bert.py:171
-    fix        x * torch.tanh(F.softplus(x))
-  warning TPA904 aten._local_scalar_dense.default: blocks on the host (1 call)
-    where      bert at transformers/models/bert/modeling_bert.py:640
-    fix        keep the value on the device
+  TPA901     error: aten.mish.default: no TPU kernel (12 calls)
+    where    bert.encoder.layer.[0-11].attention.self.query at
+             transformers/models/bert/modeling_bert.py:171
+    fix      x * torch.tanh(F.softplus(x))
+  TPA904     warning: aten._local_scalar_dense.default: blocks on the host (1 call)
+    where    bert at transformers/models/bert/modeling_bert.py:640
+    fix      keep the value on the device
 
 Not checked
   phases     anything but forward; weights, speed, numerics
@@ -111,7 +111,7 @@ def test_many_models() -> None:
         *("bert-base-uncased", "forward", "bfloat16", "blocked", "1", "1", "80.3%", "100%")
     ]
     assert "Summary: 3 models: 1 blocked, 1 not audited, 1 ready" in text
-    assert "error TPA901 aten.mish.default: no TPU kernel (12 calls, 1 model)" in text
+    assert "TPA901     error: aten.mish.default: no TPU kernel (12 calls, 1 model)" in text
 
 
 def test_quiet_and_verbose() -> None:

@@ -29,12 +29,12 @@ def test_evidence_from_the_table_alone() -> None:
 
 
 def test_one_cause_in_many_models() -> None:
-    """The same finding in two models and two sizes is one cause; another sentence is another."""
+    """One sentence about two models, ops and sizes is one cause; another sentence is another."""
     found = causes(
         report(
             findings=[
                 missing_finding(model="a", message="raises; 4.5 MiB would cross", count=2),
-                missing_finding(model="b", message="raises; 131 KiB would cross", count=3),
+                missing_finding(model="b", message="raises; 131 KiB would cross", op="b", count=3),
                 missing_finding(model="a", message="refuses integers"),
                 missing_finding(severity=Severity.INFO, count=500),
             ]
@@ -43,4 +43,5 @@ def test_one_cause_in_many_models() -> None:
 
     assert [cause.calls for cause in found] == [12, 5, 500]
     assert found[1].models == ("a", "b")
+    assert found[1].ops == ("aten.mish.default", "b")
     assert found[1].modules == ("bert.encoder.layer.[0-11].attention.self.query",)

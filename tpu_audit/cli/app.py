@@ -19,6 +19,8 @@ class App:
     settings: SettingsFile = NO_SETTINGS
     cache_dir: Path = Path()
     debug: bool = False
+    typed: set[str] = field(default_factory=set)
+    """Names of the global options that stand on the command line, before or after the command."""
 
 
 def current_app() -> App:

@@ -35,11 +35,13 @@ class _Late(Setting):
 
 def _overrule(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if param.name and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
-        put(current_app(), param.name, value)
+        put(current_app(), ctx, param.name, value)
 
 
-def put(app: App, name: str, value: Any) -> None:
-    """Put the value of the global option ``name`` in force."""
+def put(app: App, ctx: click.Context, name: str, value: Any) -> None:
+    """Put the value that the global option ``name`` has in ``ctx`` in force."""
+    if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        app.typed.add(name)
     match name:
         case "cache_dir":
             app.cache_dir = Path(value).expanduser()

@@ -56,7 +56,7 @@ class Out:
 
     def page(self, title: str, facts: Sequence[tuple[str, str]]) -> None:
         """Write a titled list of labelled paragraphs to stdout."""
-        from tpu_audit.render.console.paper import Paper  # noqa: PLC0415 - rich, for pages only
+        from tpu_audit.render.console.paper import Paper  # rich, for pages only
 
         paper = Paper(self.view())
         paper.line((title, "bold"))

@@ -36,7 +36,7 @@ def plan(fmt: str, outputs: Sequence[Output], *, fmt_given: bool) -> list[Output
         raise UsageError(f"two reports on standard output: {names}", hint=hint)
     seen: dict[Path, str] = {}
     for output in files:
-        _check_writable(Path(output.path))
+        check_writable(Path(output.path))
         place = Path(output.path).resolve()
         if place in seen:
             raise UsageError(f"two outputs in one file: {seen[place]} and {output.path}")
@@ -88,7 +88,8 @@ def _mode(path: Path) -> int:
     return 0o666 & ~umask
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Raise UsageError when ``path`` cannot be written, without touching it."""
     if path.is_dir():
         raise _unwritable(path, "it is a folder")
     folder = path.resolve().parent

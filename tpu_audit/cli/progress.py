@@ -17,10 +17,10 @@ class LiveProgress:
     """A bar that counts targets and names the one at work; use as a context manager."""
 
     def __init__(self, out: Out) -> None:
-        import sys  # noqa: PLC0415 - with rich, only for terminals
+        import sys  # with rich, only for terminals
 
-        from rich.console import Console  # noqa: PLC0415 - only for terminals
-        from rich.progress import (  # noqa: PLC0415 - only for terminals
+        from rich.console import Console  # only for terminals
+        from rich.progress import (  # only for terminals
             BarColumn,
             MofNCompleteColumn,
             Progress,

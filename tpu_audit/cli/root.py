@@ -61,11 +61,11 @@ def _start(ctx: click.Context, /, **params: Any) -> None:
     app.cache_dir = _default_cache_dir()
     for name, value in params.items():
         if value is not None:
-            put(app, name, value)
+            put(app, ctx, name, value)
 
 
 def _default_cache_dir() -> Path:
-    from platformdirs import user_cache_path  # noqa: PLC0415 - not for --help
+    from platformdirs import user_cache_path  # not for --help
 
     return user_cache_path("tpu-audit", appauthor=False)
 

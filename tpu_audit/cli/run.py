@@ -53,7 +53,7 @@ def _report(app: App, error: Exception, args: Sequence[str]) -> int:
     if known is not None:
         app.out.error(known)
         return known.exit_code
-    from tpu_audit.cli.crash import report_crash  # noqa: PLC0415 - for accidents only
+    from tpu_audit.cli.crash import report_crash  # for accidents only
 
     report_crash(app, error, args)
     return ExitCode.INTERNAL

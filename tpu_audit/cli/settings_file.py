@@ -46,7 +46,7 @@ def nearest(start: Path) -> SettingsFile:
 
 def read(path: Path) -> SettingsFile:
     """Read ``path``; in a ``pyproject.toml`` only ``[tool.tpu-audit]`` counts."""
-    import tomllib  # noqa: PLC0415 - most runs have no settings file
+    import tomllib  # most runs have no settings file
 
     try:
         table: Any = tomllib.loads(_bytes(path).decode())

@@ -81,32 +81,32 @@ def not_audited(phases: Iterable[PhaseReport]) -> list[PhaseReport]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """Findings with one cause: the same code about the same op."""
+    """Findings with one cause: the same code and sentence, about whichever ops."""
 
     code: str
     severity: Severity
-    op: str | None
+    ops: tuple[str, ...]
     message: str
+    """The sentence without the op it begins with."""
     fix: str
     calls: int
     models: tuple[str, ...]
-    dtypes: tuple[str, ...]
     modules: tuple[str, ...]
     """Collapsed module paths."""
     lines: tuple[str, ...]
-    """``path:line`` of the code that issued the calls."""
+    """``path:line,line`` of the code that issued the calls, one entry a file."""
 
 
 def causes(report: Report) -> list[Cause]:
     """Group the findings by cause: the worst first, then those with most calls.
 
-    The same sentence about the same op is one cause in whichever model and dtype it was found;
-    the sizes in it are the models' own.
+    The same sentence is one cause whichever the op, the model and the dtype; the sizes in it are
+    the models' own.
     """
-    groups: dict[tuple[str, str | None, Severity, str], list[Finding]] = {}
+    groups: dict[tuple[str, Severity, str, str], list[Finding]] = {}
     for finding in report.findings:
-        sentence = _NUMBER.sub("#", finding.message)
-        key = (finding.code, finding.op, finding.severity, sentence)
+        sentence = _NUMBER.sub("#", _sentence(finding))
+        key = (finding.code, finding.severity, sentence, finding.fix)
         groups.setdefault(key, []).append(finding)
     found = [_cause(group) for group in groups.values()]
     return sorted(found, key=lambda cause: (SEVERITIES.index(cause.severity), -cause.calls))
@@ -114,20 +114,25 @@ def causes(report: Report) -> list[Cause]:
 
 def _cause(group: list[Finding]) -> Cause:
     first = group[0]
-    lines = (line for finding in group for line in _lines(finding))
-    modules = (module for finding in group for module in _modules(finding))
     return Cause(
         code=first.code,
         severity=first.severity,
-        op=first.op,
-        message=first.message,
+        ops=_distinct(finding.op for finding in group if finding.op),
+        message=_sentence(first),
         fix=first.fix,
         calls=sum(finding.count for finding in group),
-        models=tuple(dict.fromkeys(finding.model for finding in group)),
-        dtypes=tuple(dict.fromkeys(finding.dtype for finding in group)),
-        modules=collapse(modules),
-        lines=tuple(dict.fromkeys(lines)),
+        models=_distinct(finding.model for finding in group),
+        modules=collapse(module for finding in group for module in _modules(finding)),
+        lines=_by_file(line for finding in group for line in _lines(finding)),
     )
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _sentence(finding: Finding) -> str:
+    return finding.message.removeprefix(f"{finding.op}: ")
 
 
 def _modules(finding: Finding) -> tuple[str, ...]:
@@ -135,9 +140,18 @@ def _modules(finding: Finding) -> tuple[str, ...]:
     return finding.modules or ((module,) if module else ())
 
 
-def _lines(finding: Finding) -> list[str]:
-    lines = [f"{source.path}:{source.line}" for source in finding.sources]
+def _lines(finding: Finding) -> list[tuple[str, int | None]]:
     place = finding.location
-    if not lines and place.path:
-        lines = [place.path if place.line is None else f"{place.path}:{place.line}"]
-    return lines
+    if finding.sources or place.path is None:
+        return [(source.path, source.line) for source in finding.sources]
+    return [(place.path, place.line)]
+
+
+def _by_file(lines: Iterable[tuple[str, int | None]]) -> tuple[str, ...]:
+    files: dict[str, set[int]] = {}
+    for path, line in lines:
+        files.setdefault(path, set()).update(() if line is None else (line,))
+    return tuple(
+        f"{path}:{','.join(map(str, sorted(numbers)))}" if numbers else path
+        for path, numbers in files.items()
+    )

@@ -73,7 +73,7 @@ def schema(*, report: bool) -> None:
     """Print the JSON schema of the settings file, or of the JSON report."""
     out = current_app().out
     if report:
-        from tpu_audit.render.schema import report_schema  # noqa: PLC0415 - pydantic is slow
+        from tpu_audit.render.schema import report_schema  # pydantic is slow
 
         out.json(report_schema())
     else:
@@ -93,8 +93,8 @@ def in_force(ctx: click.Context, app: App) -> list[Origin]:
         for key, setting in known.items():
             value, source = setting.consume_value(scope, {})
             value = setting.type_cast_value(scope, value)
-            if source is ParameterSource.DEFAULT and not table:
-                value, source = _from_app(app, ctx, setting, value)
+            if setting.name in app.typed:
+                value, source = _typed(app, setting), ParameterSource.COMMANDLINE
             name = f"{table}.{key}" if table else key
             origin = _origin(source, scope, setting, file)
             found.append(Origin(key=name, value=_plain(value), origin=origin))
@@ -113,15 +113,10 @@ def _context(ctx: click.Context, table: str) -> click.Context:
     return scope
 
 
-def _from_app(
-    app: App, ctx: click.Context, setting: Setting, value: Any
-) -> tuple[Any, ParameterSource]:
-    """Return a global option's value as typed on this command line, before or after it."""
-    now = {"cache_dir": app.cache_dir, "color": app.out.color, "progress": app.out.progress}
-    current = now.get(setting.name or "", value)
-    typed = setting.name and ctx.get_parameter_source(setting.name) is ParameterSource.COMMANDLINE
-    moved = setting.name in {"color", "progress"} and current != value
-    return current, ParameterSource.COMMANDLINE if typed or moved else ParameterSource.DEFAULT
+def _typed(app: App, setting: Setting) -> Any:
+    """Return the value of a global option that stands on the command line."""
+    values = {"cache_dir": app.cache_dir, "color": app.out.color, "progress": app.out.progress}
+    return values[setting.name or ""]
 
 
 def _origin(source: ParameterSource, ctx: click.Context, setting: Setting, file: str) -> str:

@@ -24,7 +24,7 @@ def command(registry: str | None, fmt: str) -> ExitCode:
 
     Exit code 2 when something is broken that scan cannot work without, else 0.
     """
-    from tpu_audit.cli.probes.install import versions  # noqa: PLC0415 - not for --help
+    from tpu_audit.cli.probes.install import versions  # not for --help
 
     app = current_app()
     found, checks = versions(), list(_checks(app, registry))
@@ -43,11 +43,11 @@ def command(registry: str | None, fmt: str) -> ExitCode:
 
 
 def _checks(app: App, registry: str | None) -> Iterator[Check]:
-    from tpu_audit.cli.probes.device import check_device  # noqa: PLC0415 - not for --help
-    from tpu_audit.cli.probes.hub import check_hub  # noqa: PLC0415 - not for --help
-    from tpu_audit.cli.probes.install import check_extras  # noqa: PLC0415 - not for --help
-    from tpu_audit.cli.probes.registry import check_registry  # noqa: PLC0415 - not for --help
-    from tpu_audit.cli.probes.storage import check_cache  # noqa: PLC0415 - not for --help
+    from tpu_audit.cli.probes.device import check_device  # not for --help
+    from tpu_audit.cli.probes.hub import check_hub  # not for --help
+    from tpu_audit.cli.probes.install import check_extras  # not for --help
+    from tpu_audit.cli.probes.registry import check_registry  # not for --help
+    from tpu_audit.cli.probes.storage import check_cache  # not for --help
 
     yield from check_extras()
     yield from check_device()

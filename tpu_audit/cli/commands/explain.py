@@ -35,7 +35,7 @@ def command(name: str, registry: str | None, fmt: str) -> None:
 
     As JSON: {"code": {...}} for a code, {"ops": [...]} for an op, each with its `replacement`.
     """
-    from tpu_audit.audit import codes  # noqa: PLC0415 - not for --help
+    from tpu_audit.audit import codes  # not for --help
 
     out = current_app().out
     if code := codes.lookup(name):
@@ -88,7 +88,7 @@ def _advice(record: OpRecord, snapshot: Snapshot) -> list[tuple[str, str]]:
 
 def _replacements(record: OpRecord, snapshot: Snapshot) -> list[tuple[str, str]]:
     """Return what is proven to do the same without the trouble."""
-    from tpu_audit.audit import advice  # noqa: PLC0415 - not for --help
+    from tpu_audit.audit import advice  # not for --help
 
     packet = record.op.rpartition(".")[0]
     texts = []

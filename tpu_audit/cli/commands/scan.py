@@ -13,10 +13,12 @@ from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting, registry_option
 from tpu_audit.cli.params import DtypeList, OutputSpec, flat_dtypes
 from tpu_audit.render.formats import FORMATS
+from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode, UsageError
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    from tpu_audit.api import ScanOptions
     from tpu_audit.types.report import Report
 
 _FAIL_ON = (*(severity.value for severity in Severity), gate.NEVER)
@@ -150,9 +152,26 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
 
 
 def _scan(app: App, targets: tuple[str, ...], settings: dict[str, Any]) -> Report:
-    from tpu_audit.api import ScanOptions, scan  # noqa: PLC0415 - not for --help
+    from tpu_audit.api import ScanInterrupted, scan  # not for --help
 
-    options = ScanOptions(
+    options = _options(app, settings)
+    try:
+        if not app.out.shows_progress():
+            return scan(targets, options=options)
+        from tpu_audit.cli.progress import LiveProgress  # only for terminals
+
+        with LiveProgress(app.out) as progress:
+            return scan(targets, options=options, progress=progress)
+    except ScanInterrupted as error:
+        done = len(error.report.models)
+        app.out.note(f"{done} of {len(targets)} targets were done; no report was written")
+        raise
+
+
+def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
+    from tpu_audit.api import ScanOptions  # not for --help
+
+    return ScanOptions(
         dtypes=settings["dtypes"],
         batch=settings["batch"],
         seq_len=settings["seq_len"],
@@ -166,12 +185,6 @@ def _scan(app: App, targets: tuple[str, ...], settings: dict[str, Any]) -> Repor
         timeout_s=settings["timeout"],
         memory_mb=settings["max_memory"],
     )
-    if not app.out.shows_progress():
-        return scan(targets, options=options)
-    from tpu_audit.cli.progress import LiveProgress  # noqa: PLC0415 - only for terminals
-
-    with LiveProgress(app.out) as progress:
-        return scan(targets, options=options, progress=progress)
 
 
 def _conclude(app: App, report: Report, rules: gate.Gate) -> ExitCode:
@@ -183,5 +196,5 @@ def _conclude(app: App, report: Report, rules: gate.Gate) -> ExitCode:
         names = ", ".join(undone[:3]) + (f" and {len(undone) - 3} more" if undone[3:] else "")
         app.out.warning(f"--allow-incomplete: the exit code hides what was not audited: {names}")
     if failing and rules.exit_zero and code is ExitCode.CLEAN:
-        app.out.warning(f"--exit-zero: the exit code hides {failing} finding(s)")
+        app.out.warning(f"--exit-zero: the exit code hides {plural(failing, 'finding')}")
     return code

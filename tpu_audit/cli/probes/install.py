@@ -17,8 +17,8 @@ DISTRIBUTIONS = ("torch", "transformers", "huggingface-hub", "torch-tpu", "libtp
 
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "scan": ("huggingface-hub", "pebble", "torch", "transformers"),
-        "tpu": ("expecttest", "jax", "torch-tpu"),
+        "scan": ("huggingface-hub", "torch", "transformers"),
+        "tpu": ("expecttest", "jax", "libtpu", "torch-tpu"),
     }
 )
 """Extra -> the distributions it brings; a test holds it against pyproject.toml."""

@@ -33,23 +33,22 @@ def write_findings(paper: Paper, report: Report, *, everything: bool) -> None:
 
 
 def _write_cause(paper: Paper, cause: Cause, *, many: bool, everything: bool) -> None:
-    style = SEVERITY_STYLES[cause.severity]
+    limit = None if everything else 2
     extent = [plural(cause.calls, "call")] if cause.modules or cause.lines else []
     if many:
         extent.append(plural(len(cause.models), "model"))
-    paper.line(
-        "  ",
-        (f"{cause.severity.value} {cause.code}", style),
-        f" {cause.message}",
+    ops = f"{_few(cause.ops, limit)}: " if cause.ops else ""
+    paper.labelled(
+        (cause.code, SEVERITY_STYLES[cause.severity]),
+        f"{cause.severity.value}: {ops}{cause.message}",
         (f" ({', '.join(extent)})" if extent else "", "dim"),
     )
-    limit = None if everything else 2
     where = [text for text in (_few(cause.modules, limit), _few(cause.lines, limit)) if text]
     if where:
-        paper.labelled("where", " at ".join(where), indent=4)
+        paper.labelled("  where", " at ".join(where))
     # An informational finding asks for nothing on a full screen.
     if cause.fix and (everything or cause.severity is not Severity.INFO):
-        paper.labelled("fix", cause.fix, indent=4)
+        paper.labelled("  fix", cause.fix)
 
 
 def _few(items: Sequence[str], limit: int | None) -> str:

@@ -43,7 +43,7 @@ def config_source(model: ModelReport) -> Cell:
 
 def _write_identity(paper: Paper, model: ModelReport) -> None:
     redirected = f", redirected from {model.redirected_from}" if model.redirected_from else ""
-    name = f" of {model.id}{redirected}" if model.id != model.target or redirected else ""
+    name = f" ({model.id}{redirected})" if model.id != model.target or redirected else ""
     paper.labelled("config", config_source(model), name)
     if model.architecture or model.parameters is not None:
         family = ", ".join(filter(None, (model.model_type, model.library)))

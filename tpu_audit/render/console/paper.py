@@ -52,13 +52,13 @@ class Paper:
         """Write an empty line."""
         self._console.print()
 
-    def labelled(self, label: str, *parts: str | tuple[str, str], indent: int = 2) -> None:
+    def labelled(self, label: str | tuple[str, str], *parts: str | tuple[str, str]) -> None:
         """Write ``label`` and a paragraph that keeps to the column on its right."""
         table = Table.grid(padding=(0, 1))
-        table.add_column(width=LABEL_WIDTH, style="dim")
+        table.add_column(width=LABEL_WIDTH, no_wrap=True)
         table.add_column(overflow="fold")
-        table.add_row(clean(label), _text(*parts))
-        self._print(Padding(table, (0, 0, 0, indent)))
+        table.add_row(_text(label if isinstance(label, tuple) else (label, "dim")), _text(*parts))
+        self._print(Padding(table, (0, 0, 0, 2)))
 
     def table(
         self, header: Sequence[str], rows: Sequence[Sequence[str | tuple[str, str]]], *, text: int

@@ -43,7 +43,7 @@ def next_command(report: Report) -> str:
     ]
     worst = [cause for cause in causes(report) if cause.severity is not Severity.INFO]
     if worst and SEVERITIES.index(worst[0].severity) == 0:
-        return f"tpu-audit explain {shlex.quote(worst[0].op or worst[0].code)}"
+        return f"tpu-audit explain {shlex.quote((*worst[0].ops, worst[0].code)[0])}"
     if failed:
         return "tpu-audit doctor"
     if worst:

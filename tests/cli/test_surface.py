@@ -1,0 +1,177 @@
+"""The surface: every command and option, on purpose."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from tests.support.command_line import CommandLine, fresh
+from tpu_audit.cli.lazy import LazyGroup
+from tpu_audit.cli.root import root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GLOBAL = frozenset(
+    {
+        *("--cache-dir", "--color", "--debug", "--help"),
+        *("--no-progress", "--progress", "--quiet", "--verbose"),
+    }
+)
+SURFACE = {
+    "": GLOBAL | {"--config", "--isolated", "--version"},
+    "cache": {"--help"},
+    "cache clean": GLOBAL | {"--dry-run", "--format"},
+    "cache dir": GLOBAL | {"--format"},
+    "cache info": GLOBAL | {"--format"},
+    "completion": GLOBAL | {"{bash|zsh|fish|powershell}"},
+    "config": {"--help"},
+    "config init": GLOBAL | {"--force"},
+    "config schema": GLOBAL | {"--report"},
+    "config show": GLOBAL | {"--format"},
+    "doctor": GLOBAL | {"--format", "--registry"},
+    "explain": GLOBAL | {"CODE|OP", "--format", "--registry"},
+    "registry": {"--help"},
+    "registry build": GLOBAL | {"--format", "--output", "--python"},
+    "registry diff": GLOBAL | {"A", "B", "--format"},
+    "registry list": GLOBAL
+    | {"--format", "--hazard", "--limit", "--namespace", "--registry", "--support"},
+    "registry show": GLOBAL | {"OP", "--format", "--registry"},
+    "registry stats": GLOBAL | {"--format", "--registry"},
+    "scan": GLOBAL
+    | {
+        "TARGET...",
+        "--allow-incomplete",
+        "--batch",
+        "--cache",
+        "--dtype",
+        "--exit-zero",
+        "--fail-on",
+        "--format",
+        "--max-memory",
+        "--no-cache",
+        "--offline",
+        "--output",
+        "--registry",
+        "--revision",
+        "--seq-len",
+        "--timeout",
+        "--tpu-python",
+        "--tracer",
+    },
+}
+
+
+def walk(command: click.Command, ctx: click.Context) -> Iterator[click.Context]:
+    """Yield a context for every command, groups included."""
+    yield ctx
+    if isinstance(command, click.Group):
+        for sub in command.list_commands(ctx):
+            found = command.get_command(ctx, sub)
+            assert found is not None
+            yield from walk(found, click.Context(found, info_name=sub, parent=ctx))
+
+
+CONTEXTS = {
+    ctx.command_path.removeprefix("tpu-audit").strip(): ctx
+    for ctx in walk(root, click.Context(root, info_name="tpu-audit", **root.context_settings))
+}
+
+
+def test_surface_is_frozen() -> None:
+    """A command or an option comes and goes only together with this table."""
+    found = {}
+    for name, ctx in CONTEXTS.items():
+        names = set()
+        for param in ctx.command.get_params(ctx):
+            long = [opt for opt in (*param.opts, *param.secondary_opts) if opt.startswith("--")]
+            names.update(long or [param.make_metavar(ctx)])
+        found[name] = frozenset(names)
+
+    assert found == {name: frozenset(options) for name, options in SURFACE.items()}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_everything_has_help(name: str) -> None:
+    """Every command says what it does, and so does every option of it."""
+    ctx = CONTEXTS[name]
+
+    assert ctx.command.help
+    for param in ctx.command.get_params(ctx):
+        if isinstance(param, click.Option):
+            assert param.help, param.opts
+
+
+@pytest.mark.parametrize("name", [name for name in CONTEXTS if name])
+def test_lists_say_what_commands_do(name: str) -> None:
+    """The line in the list of commands is there without importing the command."""
+    ctx = CONTEXTS[name]
+    assert ctx.parent is not None
+    group = ctx.parent.command
+    assert isinstance(group, LazyGroup)
+
+    own_line = group.lazy[ctx.info_name or ""].help if group.lazy else ctx.command.help or ""
+
+    assert own_line.endswith(".")
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_help_exits_clean(tpu_audit: CommandLine, name: str) -> None:
+    """``--help`` and ``-h`` of everything print to stdout and exit 0."""
+    ran = tpu_audit(*name.split(), "--help")
+
+    assert ran.code == 0
+    assert ran.out.startswith("Usage: tpu-audit")
+    assert ran.err == ""
+    assert tpu_audit(*name.split(), "-h") == ran
+
+
+def test_version(tpu_audit: CommandLine) -> None:
+    """``--version`` is one line for scripts."""
+    assert tpu_audit("--version").out == "tpu-audit 0.1.0\n"
+
+
+LIGHT = [
+    ["--help"],
+    ["scan", "--help"],
+    ["explain", "TPA901"],
+    ["explain", "aten.mish.default"],
+    ["registry", "list", "--limit", "3", "-q"],
+    ["registry", "show", "aten.add.Tensor", "-f", "json"],
+    ["registry", "stats"],
+    ["config", "show"],
+    ["cache", "info"],
+]
+
+
+@pytest.mark.parametrize("args", LIGHT, ids=" ".join)
+def test_light_commands_import_nothing_heavy(args: list[str], tmp_path: Path) -> None:
+    """Commands that need no model import neither torch nor transformers nor the hub's client."""
+    script = (
+        "import sys\n"
+        "from tpu_audit.cli.run import run\n"
+        f"code = run({args!r})\n"
+        "heavy = {'torch', 'transformers', 'huggingface_hub', 'pydantic', 'numpy'}\n"
+        "sys.exit(f'{code} {heavy & set(sys.modules)}' if code or heavy & set(sys.modules) else 0)"
+    )
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path.cwd())}
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=env
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_imports_no_command(tmp_path: Path) -> None:
+    """The list of commands costs none of their imports, nor rich's."""
+    ran = fresh(["--help"], cwd=tmp_path, flags=["-X", "importtime"])
+
+    assert "tpu_audit.cli.root" in ran.err
+    assert "tpu_audit.cli.commands" not in ran.err
+    assert "rich" not in ran.err
