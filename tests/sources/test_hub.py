@@ -312,9 +312,13 @@ def test_unwritable_client_cache(
 
 
 def test_nothing_is_printed(
-    hub: FakeHub, options: Options, capfd: pytest.CaptureFixture[str]
+    hub: FakeHub,
+    options: Options,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No progress bars and no prints: the streams belong to the command."""
+    """No progress bars, not even where the client would draw them: streams are the command's."""
+    monkeypatch.setenv("TQDM_POSITION", "-1")  # the client's way to draw without a terminal
     hub.add(NAME, FILES)
     resolve(NAME, options())
     assert capfd.readouterr() == ("", "")
