@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from tpu_audit.trace.inputs import (
     audio,
     document,
-    dual_tower,
     encoder_decoder,
     multimodal,
+    paired,
     speech,
     text,
     time_series,
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 
 BUILDERS: tuple[Builder, ...] = (
-    document.BUILDER,
-    dual_tower.BUILDER,
     encoder_decoder.BUILDER,
+    document.BUILDER,
     multimodal.BUILDER,
+    paired.BUILDER,
     time_series.BUILDER,
     video.BUILDER,
     vision.BUILDER,

@@ -6,14 +6,21 @@ from typing import Any
 
 import torch
 
-from tpu_audit.trace.inputs import audio, speech, text, vision
+from tpu_audit.trace.inputs import audio, document, multimodal, speech, text, vision
 from tpu_audit.trace.inputs.fields import as_int, own
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.lengths import sequence_length
 from tpu_audit.trace.inputs.signature import accepts, required
 from tpu_audit.trace.inputs.tokens import token_ids
 
-_ENCODERS = (audio.BUILDER, speech.BUILDER, vision.BUILDER, text.BUILDER)
+_ENCODERS = (
+    document.BUILDER,
+    multimodal.BUILDER,
+    audio.BUILDER,
+    speech.BUILDER,
+    vision.BUILDER,
+    text.BUILDER,
+)
 _TARGET_LIMITS = ("max_target_positions",)
 
 

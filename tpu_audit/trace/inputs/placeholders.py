@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tpu_audit.trace.inputs.lengths import position_limit
-from tpu_audit.trace.inputs.signature import accepts, fitting
+from tpu_audit.trace.inputs.signature import accepts, fitting, needed
 from tpu_audit.trace.inputs.tokens import placeholder_id, token_ids
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from tpu_audit.trace.inputs.interface import InputContext
 
 
@@ -23,6 +24,8 @@ class Modality:
 
     name: str
     """As in ``get_<name>_features``."""
+    sections: tuple[str, ...]
+    """Config sections of its encoder: a None there means that the model was built without."""
     tokens: tuple[str, ...]
     starts: tuple[str, ...]
     ends: tuple[str, ...]
@@ -32,6 +35,7 @@ class Modality:
 
 IMAGE = Modality(
     name="image",
+    sections=("vision_config",),
     tokens=("image_token_id", "image_token_index", "media_placeholder_token_id"),
     starts=("vision_start_token_id", "boi_token_id", "boi_token_index", "image_start_token_id"),
     ends=("vision_end_token_id", "eoi_token_id", "eoi_token_index", "image_end_token_id"),
@@ -39,6 +43,7 @@ IMAGE = Modality(
 )
 VIDEO = Modality(
     name="video",
+    sections=("vision_config",),
     tokens=("video_token_id", "video_token_index"),
     starts=("vision_start_token_id", "video_start_token_id"),
     ends=("vision_end_token_id", "video_end_token_id"),
@@ -46,6 +51,7 @@ VIDEO = Modality(
 )
 AUDIO = Modality(
     name="audio",
+    sections=("audio_config",),
     tokens=("audio_token_id", "audio_token_index"),
     starts=("audio_start_token_id", "audio_bos_token_id", "boa_token_id", "boa_token_index"),
     ends=("audio_end_token_id", "audio_eos_token_id", "eoa_token_id", "eoa_token_index"),
@@ -53,8 +59,17 @@ AUDIO = Modality(
 )
 
 
-def features_of(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
-    """Return the model's own method that turns an input of ``modality`` into features."""
+def merges(ctx: InputContext, modality: Modality) -> bool:
+    """Tell whether the model puts features of ``modality`` in the place of tokens."""
+    absent = any(getattr(ctx.config, section, ...) is None for section in modality.sections)
+    if absent or _features_method(ctx, modality) is None:
+        return False
+    owners = (ctx.model, getattr(ctx.model, "base_model", ctx.model))
+    masks = any(hasattr(owner, "get_placeholder_mask") for owner in owners)
+    return masks or placeholder_id(ctx.config, *modality.tokens) is not None
+
+
+def _features_method(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
     for owner in (getattr(ctx.model, "base_model", ctx.model), ctx.model):
         method: Callable[..., Any] | None = getattr(owner, f"get_{modality.name}_features", None)
         if method is not None:
@@ -67,17 +82,30 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
 
     Raises :class:`NotAuditedError` where it cannot be asked.
     """
-    method = features_of(ctx, modality)
+    method = _features_method(ctx, modality)
     if method is None or ctx.probe is None:
         raise NotAuditedError(
             f"{type(ctx.model).__name__} does not tell how many features an {modality.name} gives",
             stage=Stage.INPUTS,
             code="unknown_placeholders",
         )
+    if "input_ids" in needed(method):  # it looks for placeholders itself: the encoder alone counts
+        return _count_by_encoder(ctx, modality, kwargs)
     found = ctx.probe(method, fitting(method, kwargs))
-    features = getattr(found, "pooler_output", found)
-    width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
-    return _elements(features) // width // ctx.settings.batch
+    features = getattr(found, "pooler_output", None)
+    if features is not None:
+        width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
+        return _elements(features) // width // ctx.settings.batch
+    rows = getattr(found, "last_hidden_state", found)
+    return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
+
+
+def _count_by_encoder(ctx: InputContext, modality: Modality, kwargs: Mapping[str, Any]) -> int:
+    tower = getattr(getattr(ctx.model, "base_model", ctx.model), f"{modality.name}_tower")
+    assert ctx.probe is not None  # noqa: S101 - checked by the caller
+    found = ctx.probe(tower, fitting(tower.forward, kwargs))
+    rows = getattr(found, "last_hidden_state", found)
+    return int(rows.shape[-2])
 
 
 def _elements(features: Any) -> int:
@@ -87,7 +115,7 @@ def _elements(features: Any) -> int:
 
 
 def prompt(
-    ctx: InputContext, counts: Mapping[str, int], modalities: tuple[Modality, ...]
+    ctx: InputContext, counts: Mapping[Modality, int]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return ids, masks and token types of a prompt with ``counts`` placeholders, and sentences.
 
@@ -96,8 +124,8 @@ def prompt(
     """
     runs: list[int] = []
     types: list[int] = []
-    for modality in (m for m in modalities if counts.get(m.name)):
-        ids = _run(ctx.config, modality, counts[modality.name])
+    for modality, count in counts.items():
+        ids = _run(ctx.config, modality, count)
         holder = placeholder_id(ctx.config, *modality.tokens)
         runs += ids
         types += [modality.token_type if i == holder else 0 for i in ids]
@@ -138,7 +166,8 @@ def _batched(ctx: InputContext, runs: list[int], types: list[int], length: int) 
     kwargs: dict[str, Any] = {"input_ids": ids}
     if accepts(ctx, "attention_mask"):
         kwargs["attention_mask"] = torch.ones_like(ids)
-    if accepts(ctx, "mm_token_type_ids"):
-        row = torch.tensor([0, *types, *[0] * (length - 1)], dtype=torch.int64)
-        kwargs["mm_token_type_ids"] = row.expand(batch, -1).contiguous()
+    row = torch.tensor([0, *types, *[0] * (length - 1)], dtype=torch.int64)
+    for name in ("mm_token_type_ids", "token_type_ids"):
+        if accepts(ctx, name):
+            kwargs[name] = row.expand(batch, -1).contiguous()
     return kwargs

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from tpu_audit.trace.inputs.interface import InputContext
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -19,9 +20,18 @@ def accepts(ctx: InputContext, *names: str) -> bool:
 
 def required(ctx: InputContext) -> set[str]:
     """Return the parameters of forward that have no default."""
+    return _without_default(ctx.parameters)
+
+
+def needed(function: Callable[..., Any]) -> set[str]:
+    """Return the parameters of ``function`` that have no default."""
+    return _without_default(inspect.signature(function).parameters)
+
+
+def _without_default(parameters: Mapping[str, inspect.Parameter]) -> set[str]:
     return {
         name
-        for name, parameter in ctx.parameters.items()
+        for name, parameter in parameters.items()
         if parameter.kind in _NAMED and parameter.default is inspect.Parameter.empty
     }
 

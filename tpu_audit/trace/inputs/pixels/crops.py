@@ -7,7 +7,10 @@ import torch
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
-from tpu_audit.trace.inputs.vision import pixels, say_images
+from tpu_audit.trace.inputs.images import pixels, say_images
+
+_MASKS_CROPS = {"granite_docling", "pi0"}
+"""Models whose mask says which crops are there, not which pixels."""
 
 
 def applies(ctx: InputContext) -> bool:
@@ -18,14 +21,20 @@ def applies(ctx: InputContext) -> bool:
 def build(ctx: InputContext) -> Inputs:
     """Give one image an item, neither split into crops nor padded."""
     size = _size(ctx)
-    shape = (ctx.settings.batch, 1, size.height, size.width)
     return Inputs(
         kwargs={
             "pixel_values": pixels(ctx, size, 1),
-            "pixel_attention_mask": torch.ones(shape, dtype=torch.int64),
+            "pixel_attention_mask": _mask(ctx, size),
         },
         assumptions=[say_images(ctx, size, ", not split into crops")],
     )
+
+
+def _mask(ctx: InputContext, size: ImageSize) -> torch.Tensor:
+    batch = ctx.settings.batch
+    if ctx.model_type in _MASKS_CROPS:
+        return torch.ones(batch, 1, dtype=torch.bool)
+    return torch.ones(batch, 1, size.height, size.width, dtype=torch.int64)
 
 
 def _size(ctx: InputContext) -> ImageSize:

@@ -1,17 +1,23 @@
-"""One image of one size per item, with its size in pixels where the model asks for it."""
+"""One image of one size an item, with its size or a mask where the model asks for them."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
 
-from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
+from tpu_audit.trace.inputs.images import pixels, say_images
+from tpu_audit.trace.inputs.interface import Builder, Floats, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
-from tpu_audit.trace.inputs.sizes import image_size
-from tpu_audit.trace.inputs.vision import pixels, say_images
+from tpu_audit.trace.inputs.sizes import channels, config_size, image_size
+
+if TYPE_CHECKING:
+    from torch import nn
+
+_DETECTION = 640
+"""Side of an image for detectors whose config names no size (a common training resolution)."""
+_HIGH_RESOLUTION = 1024
 
 
 def applies(ctx: InputContext) -> bool:
@@ -21,11 +27,24 @@ def applies(ctx: InputContext) -> bool:
 
 def build(ctx: InputContext) -> Inputs:
     """Give ``batch`` images."""
-    size = image_size(ctx)
+    masked = accepts(ctx, "pixel_mask")
+    size = image_size(ctx, default=_DETECTION) if masked else image_size(ctx)
     kwargs: dict[str, Any] = {"pixel_values": pixels(ctx, size)}
+    if masked:
+        shape = (ctx.settings.batch, size.height, size.width)
+        kwargs["pixel_mask"] = torch.ones(shape, dtype=torch.int64)
     if accepts(ctx, "image_sizes") and _tower_takes(ctx.model, "image_sizes"):
         kwargs["image_sizes"] = torch.tensor([[size.height, size.width]] * ctx.settings.batch)
-    return Inputs(kwargs=kwargs, assumptions=[say_images(ctx, size)])
+    if accepts(ctx, "high_res_pixel_values"):
+        kwargs["high_res_pixel_values"] = _high_resolution(ctx)
+    note = ", no local crops" if accepts(ctx, "pixel_values_local") else ""
+    return Inputs(kwargs=kwargs, assumptions=[say_images(ctx, size, note)])
+
+
+def _high_resolution(ctx: InputContext) -> Floats:
+    section = getattr(ctx.config, "high_res_vision_config", None)
+    size = config_size(section) or (_HIGH_RESOLUTION, _HIGH_RESOLUTION)
+    return Floats(shape=(ctx.settings.batch, channels(ctx.config), *size))
 
 
 def _tower_takes(model: nn.Module, name: str) -> bool:
@@ -37,8 +56,10 @@ def _tower_takes(model: nn.Module, name: str) -> bool:
     parameter = inspect.signature(method).parameters.get(name) if method else None
     if parameter is not None and parameter.default is inspect.Parameter.empty:
         return True
-    towers = (module for path, module in model.named_modules() if path.count(".") in (1, 2))
-    return any(name in inspect.signature(tower.forward).parameters for tower in towers)
+    towers = (module for path, module in model.named_modules() if path.count(".") in (0, 1))
+    return any(
+        name in inspect.signature(tower.forward).parameters for tower in towers if tower is not model
+    )
 
 
 STYLE = Builder(name="plain", applies=applies, build=build)

@@ -10,7 +10,7 @@ from tpu_audit.trace.inputs.fields import find
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
-from tpu_audit.trace.inputs.vision import pixels
+from tpu_audit.trace.inputs.images import pixels
 
 
 def applies(ctx: InputContext) -> bool:
