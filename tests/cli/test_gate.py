@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from tests.support.reports import failed_phase, missing_finding, model, phase, report
+from tpu_audit import sources
 from tpu_audit.cli.gate import Gate, exit_code
+from tpu_audit.render.summary import INPUT_ERRORS
 from tpu_audit.types.report import Finding, ModelReport, Severity, Status
 
 DONE = model()
@@ -46,3 +51,18 @@ def test_exit_code(
 ) -> None:
     """A wrong target outranks one not audited, which outranks findings; options lower their own."""
     assert exit_code(report(models, findings), gate) == expected
+
+
+def test_input_errors_are_those_of_the_sources() -> None:
+    """Every target that the sources do not find has a reason code that makes the exit code 2."""
+    found = {
+        keyword.value.value
+        for path in Path(sources.__file__).parent.glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "TargetNotFoundError"
+        for keyword in call.keywords
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+    }
+
+    assert "not_found" in found
+    assert found | {"bad_target"} == INPUT_ERRORS

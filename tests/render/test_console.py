@@ -94,6 +94,14 @@ def test_failure_says_stage_and_reason() -> None:
     assert "x/y  forward bfloat16  NOT AUDITED (failed)" in text
     assert "failed at resolve (gated): the repository is gated; accept its licence" in text
     assert "Next: tpu-audit doctor" in text
+    assert "Findings" not in text
+
+
+def test_wrong_target_needs_no_doctor() -> None:
+    """Where only the target is wrong, the next command is the help."""
+    text = render(report([model(phases=(failed_phase("not_found"),))], findings=[]))
+
+    assert "Next: tpu-audit scan --help" in text
 
 
 def test_many_models() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpu_audit.render.summary import SEVERITIES, not_audited
+from tpu_audit.render.summary import INPUT_ERRORS, SEVERITIES, not_audited
 from tpu_audit.types.errors import ExitCode
 from tpu_audit.types.report import ModelReport, Report, Severity
 
 NEVER = "never"
-INPUT_ERRORS = frozenset({"not_found", "path_not_found", "bad_target"})
-"""Reason codes of targets that do not exist: the caller's mistake, not an audit left undone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

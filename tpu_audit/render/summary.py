@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 """Worst first."""
+INPUT_ERRORS = frozenset({"bad_target", "not_found", "path_not_found", "revision_not_found"})
+"""Reason codes of targets that do not exist: the caller's mistake, not an audit left undone."""
 _NUMBER = re.compile(r"\d[\d.,]*( [KMGTP]?i?B\b)?")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -140,3 +141,12 @@ def test_progress_is_for_terminals(
     monkeypatch.setattr(sys, "stderr", still := Terminal())
     tpu_audit("scan", "a", "--no-progress")
     assert still.getvalue() == ""
+
+
+def test_absent_folder_for_real(tpu_audit: CommandLine) -> None:
+    """A path that is not there goes through the real corridor to exit code 2, and is printed."""
+    ran = tpu_audit("scan", "./absent", "-f", "json")
+
+    (found,) = json.loads(ran.out)["models"]
+    assert ran.code == 2
+    assert found["phases"][0]["reason_code"] == "path_not_found"

@@ -71,9 +71,11 @@ def _write_failures(paper: Paper, report: Report) -> None:
     catalogue = [model.target for model in report.models if model.config_source == "catalogue"]
     for model in report.models:
         reasons = dict.fromkeys(failure(phase) for phase in not_audited(model.phases))
-        for reason in reasons:
+        if reasons:
             paper.blank()
-            paper.line("  ", (model.target, "bold"), f" {reason}")
+            paper.line("  ", (model.target, "bold"))
+        for reason in reasons:
+            paper.labelled("  why", reason)
     if catalogue:
         paper.blank()
         example = next(model for model in report.models if model.config_source == "catalogue")

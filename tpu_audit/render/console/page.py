@@ -10,6 +10,7 @@ from tpu_audit.render.console.overview import write_overview
 from tpu_audit.render.console.paper import Paper
 from tpu_audit.render.console.scope import write_next, write_scope
 from tpu_audit.render.console.words import outcome
+from tpu_audit.types.report import Status
 
 if TYPE_CHECKING:
     from tpu_audit.render.interface import View
@@ -34,8 +35,11 @@ class ConsoleRenderer:
             for model in report.models:
                 paper.blank()
                 write_model(paper, model, report.versions)
-        write_findings(paper, report, everything=everything)
-        write_scope(paper, report, everything=everything)
+        phases = [phase for model in report.models for phase in model.phases]
+        traced = [phase for phase in phases if phase.status is Status.TRACED]
+        if traced:
+            write_findings(paper, report, everything=everything)
+            write_scope(paper, traced, everything=everything)
         for note in report.notes:
             paper.labelled("note", (note, "yellow"))
         write_next(paper, report)

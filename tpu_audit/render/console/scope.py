@@ -5,27 +5,24 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from tpu_audit.render.summary import SEVERITIES, causes, registered_only
+from tpu_audit.render.summary import INPUT_ERRORS, causes, not_audited, registered_only
 from tpu_audit.render.text import plural
-from tpu_audit.types.report import PhaseReport, Report, Severity, Status
+from tpu_audit.types.report import PhaseReport, Report, Severity
 
 if TYPE_CHECKING:
     from tpu_audit.render.console.paper import Paper
 
 
-def write_scope(paper: Paper, report: Report, *, everything: bool) -> None:
-    """Write what was not checked."""
-    phases = [phase for model in report.models for phase in model.phases]
-    traced = [phase for phase in phases if phase.status is Status.TRACED]
-    names = list(dict.fromkeys(phase.phase for phase in phases)) or ["nothing"]
+def write_scope(paper: Paper, traced: list[PhaseReport], *, everything: bool) -> None:
+    """Write what was not checked in the phases that were traced."""
+    names = dict.fromkeys(phase.phase for phase in traced)
     paper.blank()
     paper.line(("Not checked", "bold"))
     paper.labelled("phases", f"anything but {' and '.join(names)}; weights, speed, numerics")
-    if traced:
-        _write_evidence(paper, traced)
-        _write_guesses(paper, traced)
-    for label, text in _assumptions(traced, everything=everything):
-        paper.labelled(label, text)
+    _write_evidence(paper, traced)
+    _write_guesses(paper, traced)
+    for text in _assumptions(traced, everything=everything):
+        paper.labelled("assumed", text)
 
 
 def write_next(paper: Paper, report: Report) -> None:
@@ -36,16 +33,12 @@ def write_next(paper: Paper, report: Report) -> None:
 
 def next_command(report: Report) -> str:
     """Return the next command to run: explain the worst cause, cure a failure, or go wider."""
-    failed = [
-        model
-        for model in report.models
-        if any(phase.status is not Status.TRACED for phase in model.phases)
-    ]
+    reasons = {phase.reason_code for model in report.models for phase in not_audited(model.phases)}
     worst = [cause for cause in causes(report) if cause.severity is not Severity.INFO]
-    if worst and SEVERITIES.index(worst[0].severity) == 0:
+    if worst and worst[0].severity is Severity.ERROR:
         return f"tpu-audit explain {shlex.quote((*worst[0].ops, worst[0].code)[0])}"
-    if failed:
-        return "tpu-audit doctor"
+    if reasons:
+        return "tpu-audit scan --help" if reasons <= INPUT_ERRORS else "tpu-audit doctor"
     if worst:
         return f"tpu-audit explain {worst[0].code}"
     target = shlex.quote(report.models[0].target) if report.models else "TARGET"
@@ -70,8 +63,8 @@ def _write_guesses(paper: Paper, traced: list[PhaseReport]) -> None:
         paper.labelled("CPU", f"{plural(on_cpu, 'call')} on CPU tensors are not TPU calls")
 
 
-def _assumptions(traced: list[PhaseReport], *, everything: bool) -> list[tuple[str, str]]:
+def _assumptions(traced: list[PhaseReport], *, everything: bool) -> list[str]:
     found = list(dict.fromkeys(text for phase in traced for text in phase.assumptions))
-    if everything:
-        return [("assumed", text) for text in found]
-    return [("assumed", f"{plural(len(found), 'assumption')}: -v lists them")] if found else []
+    if everything or not found:
+        return found
+    return [f"{plural(len(found), 'assumption')}: -v lists them"]
