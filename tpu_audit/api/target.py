@@ -122,7 +122,7 @@ class TargetScan:
             dtype=dtype,
             status=Status.SKIPPED if error.skipped else Status.FAILED,
             stage=error.stage.value,
-            reason=error.message if error.hint is None else f"{error.message} ({error.hint})",
+            reason=error.message if error.hint is None else f"{error.message}; {error.hint}",
             reason_code=error.code,
             verdict=Verdict.UNKNOWN,
             batch=settings.batch,

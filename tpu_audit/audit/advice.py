@@ -142,7 +142,14 @@ def _resize(mode: str) -> Replacement:
     return Replacement(
         call=f'F.interpolate(v, size=(3, 2), mode="{mode}", antialias=True)',
         instead="rows @ v @ cols",
-        uses=("aten.expand.default", "aten._unsafe_view.default", "aten.bmm.default"),
+        uses=(
+            "aten.expand.default",
+            "aten.view.default",
+            "aten._unsafe_view.default",
+            "aten.transpose.int",
+            "aten.mm.default",
+            "aten.bmm.default",
+        ),
         host=_RESIZE_MATRICES.format(mode=mode),
     )
 

@@ -37,7 +37,19 @@ def trace_key(
     ``versions`` are those of the packages that trace: torch and transformers. Raises
     NotAuditedError (stage ``config``) for a config that nests deeper than JSON writers go.
     """
-    content = {
+    try:
+        content = _canonical(_content(spec, settings, registry_digest, versions))
+    except (RecursionError, ValueError) as error:
+        message = f"config.json cannot be written back as JSON: {error}"
+        hint = "look for nesting hundreds of levels deep, or numbers of thousands of digits"
+        raise NotAuditedError(message, stage=Stage.CONFIG, code="malformed", hint=hint) from error
+    return hashlib.sha256(content).hexdigest()
+
+
+def _content(
+    spec: ModelSpec, settings: TraceSettings, registry_digest: str, versions: Mapping[str, str]
+) -> dict[str, Any]:
+    return {
         "architecture": spec.architecture,
         "config": normalised(spec.config),
         "format": FORMAT,
@@ -50,7 +62,6 @@ def trace_key(
         "tracer": tracer_digest(),
         "versions": dict(versions),
     }
-    return hashlib.sha256(_canonical(content)).hexdigest()
 
 
 def normalised(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,12 +93,7 @@ def _plain_labels(labels: dict[str, Any]) -> bool:
 
 def _canonical(content: object) -> bytes:
     """Return canonical JSON. NaN and infinities are written as Python does: unambiguously."""
-    try:
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), default=dict).encode()
-    except (RecursionError, ValueError) as error:
-        message = f"config.json cannot be written back as JSON: {error}"
-        hint = "look for nesting thousands of levels deep, or numbers of thousands of digits"
-        raise NotAuditedError(message, stage=Stage.CONFIG, code="malformed", hint=hint) from error
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), default=dict).encode()
 
 
 @functools.cache

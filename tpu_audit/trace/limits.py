@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import math
 import os
@@ -24,7 +25,7 @@ def bound_process(settings: TraceSettings) -> None:
     longer than ``settings.timeout_s``: they serve when the parent, who keeps time, has died.
     """
     try:
-        import resource  # noqa: PLC0415 - not on every system
+        import resource
     except ImportError:
         return
     seconds = math.ceil(settings.timeout_s) + _SLACK_S
@@ -38,7 +39,7 @@ def bound_process(settings: TraceSettings) -> None:
 
 def _set(kind: int, value: int) -> None:
     """Lower a limit, never raise it above what the user's shell allows."""
-    import resource  # noqa: PLC0415 - not on every system
+    import resource
 
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
@@ -57,6 +58,7 @@ def _address_space() -> int | None:
 
 def silence() -> None:
     """Send everything that this process, its libraries included, prints to nowhere."""
+    faulthandler.disable()  # it keeps a descriptor of its own
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
