@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from tpu_audit.render.interface import View
 
-LABEL_WIDTH = 10
-"""Columns of the labels on the left."""
+LABEL_WIDTH = 11
+"""Columns of the labels on the left and of the gap behind them."""
 
 
 class Paper:
@@ -54,7 +54,7 @@ class Paper:
 
     def labelled(self, label: str | tuple[str, str], *parts: str | tuple[str, str]) -> None:
         """Write ``label`` and a paragraph that keeps to the column on its right."""
-        table = Table.grid(padding=(0, 1))
+        table = Table.grid()  # without rich's padding, which its versions do not agree on
         table.add_column(width=LABEL_WIDTH, no_wrap=True)
         table.add_column(overflow="fold")
         table.add_row(_text(label if isinstance(label, tuple) else (label, "dim")), _text(*parts))
