@@ -107,11 +107,11 @@ class TargetScan:
 
     def _run(self, spec: ModelSpec, settings: TraceSettings) -> Trace:
         if settings.tracer == "torch_tpu":
-            from tpu_audit.trace.oracle import run_trace_torch_tpu  # noqa: PLC0415 - rarely used
+            from tpu_audit.trace.oracle import run_trace_torch_tpu
 
             python = self._options.tpu_python
             return run_trace_torch_tpu(spec, settings, self._snapshot.digest, python)
-        from tpu_audit.trace.isolate import trace_isolated  # noqa: PLC0415 - not for cached traces
+        from tpu_audit.trace.isolate import trace_isolated
 
         return trace_isolated(spec, settings, self._snapshot)
 

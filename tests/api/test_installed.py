@@ -1,0 +1,82 @@
+"""Which versions trace, asked without importing them."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tpu_audit.api.installed import tracing_versions
+from tpu_audit.types.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _without(monkeypatch: pytest.MonkeyPatch, *absent: str) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name in absent:
+            raise metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+
+
+def test_versions_here() -> None:
+    """Torch and transformers of this environment."""
+    found = tracing_versions("pretended", None)
+    assert found == {name: metadata.version(name) for name in ("torch", "transformers")}
+
+
+def test_a_missing_extra_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without torch the error says what to install."""
+    _without(monkeypatch, "torch")
+    with pytest.raises(MissingExtraError, match="torch") as caught:
+        tracing_versions("pretended", None)
+    assert caught.value.hint == 'pip install "tpu-audit[scan]"'
+
+
+def test_the_second_tracer_needs_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without torch-tpu here and no interpreter named, the error says what to install."""
+    _without(monkeypatch, "torch-tpu")
+    with pytest.raises(MissingExtraError, match="torch-tpu") as caught:
+        tracing_versions("torch_tpu", None)
+    assert caught.value.hint == 'pip install "tpu-audit[scan,tpu]"'
+
+
+def test_another_interpreter_is_asked(tmp_path: Path) -> None:
+    """The versions are those of the interpreter named, not of this one."""
+    python = tmp_path / "python"
+    answer = '{"torch": "9.1", "transformers": "9.2", "torch-tpu": "9.3"}'
+    python.write_text(f"#!/bin/sh\necho '{answer}'\n")
+    python.chmod(0o755)
+    found = tracing_versions("torch_tpu", str(python))
+    assert found == {"torch": "9.1", "transformers": "9.2", "torch-tpu": "9.3"}
+
+
+def test_an_interpreter_without_the_wheel(tmp_path: Path) -> None:
+    """An interpreter that lacks torch-tpu is named, with the way to install it."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho \'{"torch": "9.1", "transformers": "9.2"}\'\n')
+    python.chmod(0o755)
+    with pytest.raises(UsageError, match="no torch-tpu") as caught:
+        tracing_versions("torch_tpu", str(python))
+    assert caught.value.hint == f"{python} -m pip install torch-tpu"
+
+
+@pytest.mark.parametrize("name", ["/nonexistent/python", "/bin/true"])
+def test_what_is_no_interpreter(name: str) -> None:
+    """A path that is no Python is a usage error, not a crash."""
+    with pytest.raises(UsageError, match="cannot ask"):
+        tracing_versions("torch_tpu", name)
+
+
+def test_this_interpreter_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Naming the running interpreter starts no process."""
+    _without(monkeypatch, "torch-tpu")
+    with pytest.raises(MissingExtraError):
+        tracing_versions("torch_tpu", sys.executable)
