@@ -194,6 +194,15 @@ def test_cache_beats_the_catalogue_under_any_name(options: Options) -> None:
     assert spec.config["hidden_size"] == 1024
 
 
+def test_client_cache_answers_without_a_ref(options: Options) -> None:
+    """Files fetched by commit leave no ref: the newest snapshot is the default branch's."""
+    put_in_client_cache(NAME, WIDE, "e" * 40)
+    (Path(constants.HF_HUB_CACHE) / f"models--{NAME.replace('/', '--')}/refs/main").unlink()
+    assert resolve(NAME, options(offline=True)).config_source == "cache@" + "e" * 40
+    with pytest.raises(NotAuditedError):
+        resolve(f"{NAME}@v2", options(offline=True))
+
+
 def test_newer_of_record_and_client_cache_answers(hub: FakeHub, options: Options) -> None:
     """Between our record and the client's cache, the later knowledge of the branch wins."""
     hub.add(NAME, {"config.json": BERT})

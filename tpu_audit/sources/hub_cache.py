@@ -27,19 +27,34 @@ class CachedSnapshot:
 
 
 def find_cached(repo_id: str, revision: str | None) -> CachedSnapshot | None:
-    """Find the cached snapshot of a branch, tag or full commit, if its config.json is there."""
+    """Find the cached snapshot of a branch, tag or full commit, if its config.json is there.
+
+    Files fetched by commit leave no ref behind: then the newest snapshot stands for the default
+    branch.
+    """
     root = _cache_root() / f"models--{repo_id.replace('/', '--')}"
     wanted = revision or "main"
     ref = root / "refs" / wanted
     try:
+        if revision is None and not ref.exists():
+            return _newest(repo_id, root / "snapshots")
         commit = wanted if COMMIT.fullmatch(wanted) else ref.read_text("utf-8").strip()
         folder = root / "snapshots" / commit
-        if not COMMIT.fullmatch(commit) or not (folder / CONFIG).is_file():
-            return None
-        when = (folder if commit == wanted else ref).stat().st_mtime
+        known_since = folder if commit == wanted else ref
+        return _snapshot(repo_id, folder, known_since.stat().st_mtime)
     except (OSError, ValueError):
         return None
-    return CachedSnapshot(id=repo_id, commit=commit, folder=folder, time=when)
+
+
+def _snapshot(repo_id: str, folder: Path, time: float) -> CachedSnapshot | None:
+    if not COMMIT.fullmatch(folder.name) or not (folder / CONFIG).is_file():
+        return None
+    return CachedSnapshot(id=repo_id, commit=folder.name, folder=folder, time=time)
+
+
+def _newest(repo_id: str, snapshots: Path) -> CachedSnapshot | None:
+    found = (_snapshot(repo_id, f, f.stat().st_mtime) for f in snapshots.iterdir())
+    return max((s for s in found if s), key=lambda s: s.time, default=None)
 
 
 def require_client() -> None:
