@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 from tests.support.readme import README, mentioned, output_of, sessions
 from tpu_audit.cli.root import root
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXT = README.read_text(encoding="utf-8")
 

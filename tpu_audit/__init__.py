@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Import the API when it is asked for: ``import tpu_audit`` alone stays cheap."""
     if name in {"ScanOptions", "scan"}:
-        from tpu_audit import api  # noqa: PLC0415
+        from tpu_audit import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -47,7 +47,7 @@ class UsageError(TpuAuditError):
 
 
 class MissingExtraError(TpuAuditError):
-    """The command needs an optional part of the installation (``pip install "tpu-audit[scan]"``)."""
+    """The command needs an optional part: ``pip install "tpu-audit[scan]"``."""
 
 
 class NotAuditedError(TpuAuditError):
