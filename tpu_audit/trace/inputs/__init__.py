@@ -8,6 +8,7 @@ from tpu_audit.trace.inputs import (
     audio,
     document,
     encoder_decoder,
+    extras,
     multimodal,
     paired,
     speech,
@@ -47,11 +48,12 @@ def build_inputs(ctx: InputContext) -> Inputs:
         raise _unserved(ctx, "no builder knows its main input")
     try:
         inputs = builder.build(ctx)
+        extras.complete(ctx, inputs)
     except NotAuditedError:
         raise
     except Exception as error:  # model code runs in here too, when a builder asks the model
         raise NotAuditedError(
-            f"inputs for {type(ctx.model).__name__} cannot be made: {type(error).__name__}: {error}",
+            f"no inputs for {type(ctx.model).__name__}: {type(error).__name__}: {error}",
             stage=Stage.INPUTS,
             code="inputs_failed",
             hint="the config may be incomplete",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-T = TypeVar("T", int, float)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def sections(config: Any) -> Iterator[tuple[str, Any]]:

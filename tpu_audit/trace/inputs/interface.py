@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
+import torch
 
-    from tpu_audit.types.model import ModelSpec
-    from tpu_audit.types.trace import TraceSettings
+from tpu_audit.types.model import ModelSpec
+from tpu_audit.types.trace import TraceSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

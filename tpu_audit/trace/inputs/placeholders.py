@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tpu_audit.trace.inputs.extras import missing
 from tpu_audit.trace.inputs.lengths import position_limit
 from tpu_audit.trace.inputs.signature import accepts, fitting, needed
 from tpu_audit.trace.inputs.tokens import placeholder_id, token_ids
@@ -15,7 +16,7 @@ from tpu_audit.types.errors import NotAuditedError, Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tpu_audit.trace.inputs.interface import InputContext
+    from tpu_audit.trace.inputs.interface import InputContext, Probe
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,29 +83,31 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
 
     Raises :class:`NotAuditedError` where it cannot be asked.
     """
-    method = _features_method(ctx, modality)
-    if method is None or ctx.probe is None:
+    method, probe = _features_method(ctx, modality), ctx.probe
+    if method is None or probe is None:
         raise NotAuditedError(
             f"{type(ctx.model).__name__} does not tell how many features an {modality.name} gives",
             stage=Stage.INPUTS,
             code="unknown_placeholders",
         )
     if "input_ids" in needed(method):  # it looks for placeholders itself: the encoder alone counts
-        return _count_by_encoder(ctx, modality, kwargs)
-    found = ctx.probe(method, fitting(method, kwargs))
+        return _count_by_encoder(ctx, probe, modality, kwargs)
+    extra = missing(ctx, needed(method), kwargs)
+    found: Any = probe(method, fitting(method, {**kwargs, **extra}))
     features = getattr(found, "pooler_output", None)
     if features is not None:
         width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
         return _elements(features) // width // ctx.settings.batch
-    rows = getattr(found, "last_hidden_state", found)
+    rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
 
 
-def _count_by_encoder(ctx: InputContext, modality: Modality, kwargs: Mapping[str, Any]) -> int:
+def _count_by_encoder(
+    ctx: InputContext, probe: Probe, modality: Modality, kwargs: Mapping[str, Any]
+) -> int:
     tower = getattr(getattr(ctx.model, "base_model", ctx.model), f"{modality.name}_tower")
-    assert ctx.probe is not None  # noqa: S101 - checked by the caller
-    found = ctx.probe(tower, fitting(tower.forward, kwargs))
-    rows = getattr(found, "last_hidden_state", found)
+    found: Any = probe(tower, fitting(tower.forward, kwargs))
+    rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.shape[-2])
 
 
@@ -114,9 +117,7 @@ def _elements(features: Any) -> int:
     return sum(_elements(part) for part in features)
 
 
-def prompt(
-    ctx: InputContext, counts: Mapping[Modality, int]
-) -> tuple[dict[str, Any], list[str]]:
+def prompt(ctx: InputContext, counts: Mapping[Modality, int]) -> tuple[dict[str, Any], list[str]]:
     """Return ids, masks and token types of a prompt with ``counts`` placeholders, and sentences.
 
     The prompt is: per modality its start token, the placeholders and its end token; then

@@ -12,6 +12,8 @@ from tpu_audit.trace.inputs.signature import accepts
 
 _FRAME_MASKS = ("input_features_mask", "feature_attention_mask")
 _SAMPLE_MASKS = ("padding_mask", "input_values_mask")
+_HOP = 160
+"""Samples a frame: 10 ms at 16 kHz."""
 
 
 def applies(ctx: InputContext) -> bool:
@@ -20,16 +22,26 @@ def applies(ctx: InputContext) -> bool:
 
 
 def clip(ctx: InputContext) -> Inputs:
-    """Return one clip per item, with masks of ones under every name that forward knows."""
+    """Return one clip an item, with masks of ones under every name that forward knows."""
     if accepts(ctx, "input_features"):
-        mels, frames = audio.mel_bins(ctx.config), audio.frame_count(ctx.config)
-        kwargs: dict[str, Any] = {"input_features": audio.spectrogram(ctx, mels, frames)}
-        kwargs |= _ones(ctx, _FRAME_MASKS, frames)
-        return Inputs(kwargs=kwargs, assumptions=[audio.say_audio(ctx, mels, frames)])
-    rate = speech.sampling_rate(ctx)
-    samples = rate * speech.SECONDS
-    kwargs = {"input_values": speech.waveform(ctx, samples), **_ones(ctx, _SAMPLE_MASKS, samples)}
-    return Inputs(kwargs=kwargs, assumptions=[speech.say_waveform(ctx, rate)])
+        return _frames(ctx)
+    inputs = speech.build(ctx)
+    samples = inputs.kwargs["input_values"].shape[-1]
+    return Inputs(
+        kwargs={**inputs.kwargs, **_ones(ctx, _SAMPLE_MASKS, samples)},
+        assumptions=inputs.assumptions,
+    )
+
+
+def _frames(ctx: InputContext) -> Inputs:
+    width, frames = audio.frame_width(ctx), audio.frame_count(ctx.config)
+    kwargs: dict[str, Any] = {"input_features": audio.spectrogram(ctx, width, frames)}
+    mask = audio.frame_mask(ctx, frames)
+    kwargs |= {name: mask for name in _FRAME_MASKS if accepts(ctx, name)}
+    kwargs |= _ones(ctx, ("padding_mask",), frames * _HOP)  # over the samples behind the frames
+    if accepts(ctx, "chunk_sample_lengths"):
+        kwargs["chunk_sample_lengths"] = torch.tensor([frames * _HOP] * ctx.settings.batch)
+    return Inputs(kwargs=kwargs, assumptions=[audio.say_audio(ctx, width, frames)])
 
 
 def _ones(ctx: InputContext, names: tuple[str, ...], length: int) -> dict[str, torch.Tensor]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from tpu_audit.trace.inputs.images import pixels, say_images
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
-from tpu_audit.trace.inputs.images import pixels, say_images
 
 _MASKS_CROPS = {"granite_docling", "pi0"}
 """Models whose mask says which crops are there, not which pixels."""

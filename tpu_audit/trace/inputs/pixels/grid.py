@@ -36,7 +36,9 @@ def build(ctx: InputContext) -> Inputs:
         name: rows[:, 1:] if name == "image_grid_hw" else rows,
     }
     kwargs |= _merges(ctx)
-    said = f"image: {batch} x {grid.pixels}x{grid.pixels}, a grid of {grid.rows}x{grid.rows} patches"
+    said = (
+        f"image: {batch} x {grid.pixels}x{grid.pixels}, a grid of {grid.rows}x{grid.rows} patches"
+    )
     return Inputs(kwargs=kwargs, assumptions=[said])
 
 

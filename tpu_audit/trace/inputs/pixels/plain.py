@@ -58,7 +58,9 @@ def _tower_takes(model: nn.Module, name: str) -> bool:
         return True
     towers = (module for path, module in model.named_modules() if path.count(".") in (0, 1))
     return any(
-        name in inspect.signature(tower.forward).parameters for tower in towers if tower is not model
+        name in inspect.signature(tower.forward).parameters
+        for tower in towers
+        if tower is not model
     )
 
 

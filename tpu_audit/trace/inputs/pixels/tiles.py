@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from tpu_audit.trace.inputs.fields import find
+from tpu_audit.trace.inputs.images import pixels
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
-from tpu_audit.trace.inputs.images import pixels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def applies(ctx: InputContext) -> bool:
