@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
 from tpu_audit.trace.shadow import known_value
@@ -36,6 +37,7 @@ def patched_for_fakes() -> Iterator[None]:
     """Replace, for the time of a trace, what torch does to tensors that fakes cannot bear."""
     apply, fmt = nn.Module._apply, FakeTensor.__format__
     tensor, as_tensor = torch.tensor, torch.as_tensor
+    _device_constructors()  # remembered at its first call: with the originals
     nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign]
     FakeTensor.__format__ = _format_known  # type: ignore[method-assign,assignment]
     torch.tensor = _reading_scalars(tensor)

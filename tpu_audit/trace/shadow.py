@@ -7,6 +7,7 @@ them is exact. A shadow shares storage with the shadows it is a view of, as real
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import torch
@@ -65,7 +66,16 @@ def forget(tensor: torch.Tensor) -> None:
 def small(tensor: torch.Tensor) -> bool:
     """Tell whether a tensor is small enough to be computed for real."""
     floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
-    return tensor.numel() <= (MAX_FLOATS if floating else MAX_INTEGERS)
+    return stored(tensor) <= (MAX_FLOATS if floating else MAX_INTEGERS)
+
+
+def stored(tensor: torch.Tensor) -> int:
+    """Count the elements in memory: a mask expanded over a model's width holds few."""
+    return prod(
+        size
+        for size, stride in zip(tensor.shape, tensor.stride(), strict=True)
+        if stride or not size
+    )
 
 
 def compute(func: Any, flat: list[Any], spec: TreeSpec) -> tuple[bool, Any]:

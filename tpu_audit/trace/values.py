@@ -130,10 +130,19 @@ def _masks_to_indices(func: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...]
             guessed = True
             new += guesses.selected_by(index, values)
         else:
-            with unset_fake_temporarily():
-                found = [i.clone() for i in mask.nonzero(as_tuple=True)]
-            new += [_on_device(i, index.device) for i in found]
+            new += _selected(mask, index.device)
     return (args[0], new, *args[2:]), True, guessed
+
+
+def _selected(mask: torch.Tensor, device: torch.device) -> list[Any]:
+    """Return the indices that a known mask selects; of a large one only how many they are."""
+    if mask.numel() > shadow.MAX_INTEGERS:
+        with unset_fake_temporarily():
+            count = int(mask.sum())
+        return [torch.empty(count, dtype=torch.int64, device=device) for _ in mask.shape]
+    with unset_fake_temporarily():
+        found = [i.clone() for i in mask.nonzero(as_tuple=True)]
+    return [_on_device(i, device) for i in found]
 
 
 def _on_device(value: Any, device: torch.device) -> Any:
