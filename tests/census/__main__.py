@@ -1,0 +1,48 @@
+"""``python -m tests.census``: sweeps over many configs. ``.ci/census`` runs it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tests.census.hub import census
+from tests.census.mutate import mutate
+
+REPORTS = Path(__file__).parents[2] / "reports"
+
+
+def main() -> int:
+    """Run one sweep; 0 when all that it must show holds, else 1."""
+    args = _parser().parse_args()
+    if args.command == "hub":
+        well = census(args.folder, args.out, _tell)
+    else:
+        counted = {"count": args.count, "seed": args.seed, "start": args.start}
+        well = mutate(args.folder, args.out, _tell, **counted)
+    return 0 if well else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=".ci/census")
+    commands = parser.add_subparsers(dest="command", required=True)
+    hub = commands.add_parser("hub", help="scan every config.json; writes hub_configs.md and .json")
+    mutants = commands.add_parser("mutate", help="scan mutants; writes mutated_configs.md")
+    for command in (hub, mutants):
+        command.add_argument(
+            "folder", type=Path, help="configs in hub layout: org/model/config.json"
+        )
+        command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
+    mutants.add_argument("--count", type=int, default=2000)
+    mutants.add_argument("--seed", type=int, default=0)
+    mutants.add_argument("--start", type=int, default=0, help="number of the first mutant")
+    return parser
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
