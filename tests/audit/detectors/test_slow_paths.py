@@ -106,3 +106,9 @@ def test_many_layers_are_no_loop() -> None:
     """126 layers that call the same op once each are not a loop."""
     layers = tuple(f"layers.{i}" for i in range(126))
     assert codes(audit(use("aten.mul.Tensor", tensor(4), count=252, modules=layers))) == set()
+
+
+def test_many_host_reads_are_no_loop_as_well() -> None:
+    """Reading many values back is a host sync; a second finding would say nothing new."""
+    call = use("aten.item.default", tensor(), outputs=(), count=MANY, host_read=True)
+    assert codes(audit(call)) == {"TPA910"}

@@ -28,9 +28,13 @@ MANY = 64
 
 
 def detect(call: Call) -> Hit | None:
-    """Report calls that one module repeats ``MANY`` times with the same shapes, views aside."""
+    """Report calls that one module repeats ``MANY`` times with the same shapes.
+
+    Views cost nothing, and many reads to the host have a finding of their own.
+    """
     per_module = call.use.count // max(len(call.use.modules), 1)
-    if per_module < MANY or call.is_view() or not call.use.modules:
+    exempt = call.is_view() or call.use.host_read or not call.use.modules
+    if per_module < MANY or exempt:
         return None
     source = call.use.sources[0] if call.use.sources else None
     cause = f"{source.path}:{source.line}" if source else ""
