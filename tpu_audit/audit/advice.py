@@ -23,7 +23,8 @@ class Replacement:
     """A call and an expression that may stand in its place."""
 
     call: str
-    """The call in PyTorch's words, on tensors ``x``, ``y``... and plain numbers."""
+    """The call in PyTorch's words, on tensors ``x``, ``y``... and plain numbers. Where it is a
+    statement, ``x`` is its result."""
     instead: str
     """The expression that gives the same values."""
     uses: tuple[str, ...]
@@ -202,6 +203,18 @@ AVOIDING_SYNC = _table(
         "x.masked_fill_(mask, s)",
         "torch.where(mask, s, x)",
         "aten.where.self",
+    ),
+    (
+        "aten.index_put",
+        "x.index_put((mask,), w)",
+        "x.masked_scatter(mask, w)",
+        "aten.masked_scatter.default",
+    ),
+    (
+        "aten.index_put_",
+        "x[mask] = w",
+        "x.masked_scatter_(mask, w)",
+        "aten.masked_scatter_.default",
     ),
     (
         "aten.bincount",

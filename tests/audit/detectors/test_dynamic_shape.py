@@ -40,9 +40,11 @@ def test_writing_many_rows_by_a_mask_counts() -> None:
 
 
 def test_writing_by_numbers() -> None:
-    """``x[index] = values`` is static."""
+    """``x[index] = values`` is static, although samples with masks read back to the host."""
+    why = {Hazard.HOST_SYNC: "reads a value back from the device in 2 of 5 samples"}
+    registry = snapshot(record("aten.index_put.default", hazards=why))
     call = use("aten.index_put.default", X, tensor(2, dtype="int64"), tensor(2, 4))
-    assert codes(audit(call)) == set()
+    assert codes(audit(call, registry=registry)) == set()
 
 
 def test_a_python_value_has_no_shape() -> None:

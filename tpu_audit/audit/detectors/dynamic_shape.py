@@ -45,7 +45,9 @@ def _reason(call: Call) -> str | None:
     if call.packet == _INDEX and (mask := unbounded_mask(call)):
         return f"selects by a {mask} mask: the output has as many rows as the mask has true values"
     known = call.registry_hazard(Hazard.DYNAMIC_SHAPE)
-    return known if known and not size_is_given(call) and not _indexes_by_number(call) else None
+    return (
+        known if known and not size_is_given(call) and not indexes_without_counting(call) else None
+    )
 
 
 def size_is_given(call: Call) -> bool:
@@ -72,7 +74,6 @@ def unbounded_mask(call: Call) -> str | None:
     return mask.dtype if rows != 1 else None
 
 
-def _indexes_by_number(call: Call) -> bool:
-    """Whether an index call has integer indices only: its shape follows from theirs."""
-    masks = [t for t in call.use.inputs[1:] if t.dtype in _MASKS]
-    return call.packet == _INDEX and not masks
+def indexes_without_counting(call: Call) -> bool:
+    """Whether an index or index_put call counts no mask: its shape follows from its inputs'."""
+    return (call.packet == _INDEX or call.packet in _PUTS) and unbounded_mask(call) is None

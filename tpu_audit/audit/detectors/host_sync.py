@@ -6,7 +6,11 @@ from op_registry.schema import Hazard
 from tpu_audit.audit.advice import avoiding_sync
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
-from tpu_audit.audit.detectors.dynamic_shape import size_is_given, unbounded_mask
+from tpu_audit.audit.detectors.dynamic_shape import (
+    indexes_without_counting,
+    size_is_given,
+    unbounded_mask,
+)
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -38,12 +42,17 @@ def detect(call: Call) -> Hit | None:
 
 
 def _reason(call: Call) -> str | None:
-    known = call.registry_hazard(Hazard.HOST_SYNC)
-    if known and not size_is_given(call) and not _value_on_host(call):
-        return known
     if mask := unbounded_mask(call):
         return f"counts the true values of its {mask} mask on the host"
+    known = call.registry_hazard(Hazard.HOST_SYNC)
+    if known and not _spared(call):
+        return known
     return _READ if call.use.host_read else None
+
+
+def _spared(call: Call) -> bool:
+    """Whether the arguments avoid the read that the op is known for."""
+    return size_is_given(call) or indexes_without_counting(call) or _value_on_host(call)
 
 
 def _value_on_host(call: Call) -> bool:
