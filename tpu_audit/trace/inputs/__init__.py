@@ -16,6 +16,7 @@ from tpu_audit.trace.inputs import (
     time_series,
     video,
     vision,
+    workarounds,
 )
 from tpu_audit.trace.inputs.signature import required
 from tpu_audit.types.errors import NotAuditedError, Stage
@@ -49,6 +50,7 @@ def build_inputs(ctx: InputContext) -> Inputs:
     try:
         inputs = builder.build(ctx)
         extras.complete(ctx, inputs)
+        workarounds.apply(ctx, inputs)
     except NotAuditedError:
         raise
     except Exception as error:  # model code runs in here too, when a builder asks the model

@@ -29,7 +29,7 @@ _MELS = 80
 _FRAMES = 1000
 """Ten seconds at the usual 100 frames a second."""
 _WHISPER_STRIDE = 2
-_MASKS = ("attention_mask", "input_features_mask", "feature_attention_mask", "audio_mel_mask")
+_MASKS = ("input_features_mask", "feature_attention_mask", "audio_mel_mask", "attention_mask")
 _INPUTS = ("input_features", "audio_mel")
 
 _WIDTHS: dict[str, Callable[[Any], int]] = {

@@ -16,7 +16,7 @@ from tpu_audit.types.errors import NotAuditedError, Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tpu_audit.trace.inputs.interface import InputContext, Probe
+    from tpu_audit.trace.inputs.interface import InputContext
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,10 +71,13 @@ def merges(ctx: InputContext, modality: Modality) -> bool:
 
 
 def _features_method(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
-    for owner in (getattr(ctx.model, "base_model", ctx.model), ctx.model):
-        method: Callable[..., Any] | None = getattr(owner, f"get_{modality.name}_features", None)
-        if method is not None:
-            return method
+    """Return the model's own way from an input of ``modality`` to its features, or its encoder."""
+    owners = (getattr(ctx.model, "base_model", ctx.model), ctx.model)
+    for name in (f"get_{modality.name}_features", f"{modality.name}_tower"):
+        for owner in owners:
+            method: Callable[..., Any] | None = getattr(owner, name, None)
+            if method is not None:
+                return method
     return None
 
 
@@ -91,7 +94,7 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
             code="unknown_placeholders",
         )
     if "input_ids" in needed(method):  # it looks for placeholders itself: the encoder alone counts
-        return _count_by_encoder(ctx, probe, modality, kwargs)
+        method = getattr(getattr(ctx.model, "base_model", ctx.model), f"{modality.name}_tower")
     extra = missing(ctx, needed(method), kwargs)
     found: Any = probe(method, fitting(method, {**kwargs, **extra}))
     features = getattr(found, "pooler_output", None)
@@ -100,15 +103,6 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
         return _elements(features) // width // ctx.settings.batch
     rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
-
-
-def _count_by_encoder(
-    ctx: InputContext, probe: Probe, modality: Modality, kwargs: Mapping[str, Any]
-) -> int:
-    tower = getattr(getattr(ctx.model, "base_model", ctx.model), f"{modality.name}_tower")
-    found: Any = probe(tower, fitting(tower.forward, kwargs))
-    rows: torch.Tensor = getattr(found, "last_hidden_state", found)
-    return int(rows.shape[-2])
 
 
 def _elements(features: Any) -> int:

@@ -24,8 +24,12 @@ def required(ctx: InputContext) -> set[str]:
 
 
 def needed(function: Callable[..., Any]) -> set[str]:
-    """Return the parameters of ``function`` that have no default."""
-    return _without_default(inspect.signature(function).parameters)
+    """Return the parameters of ``function`` (or of a module's forward) that have no default."""
+    return _without_default(_parameters(function))
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(getattr(function, "forward", function)).parameters
 
 
 def _without_default(parameters: Mapping[str, inspect.Parameter]) -> set[str]:
@@ -49,5 +53,5 @@ def is_main(ctx: InputContext, name: str) -> bool:
 
 def fitting(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``values`` that ``function`` names as parameters."""
-    names = inspect.signature(function).parameters
+    names = _parameters(function)
     return {name: value for name, value in values.items() if name in names}
