@@ -51,7 +51,7 @@ def find_class(spec: ModelSpec, assumptions: list[str]) -> Any:
     if name is None:
         return _base_class(spec, assumptions)
     found = getattr(transformers, name, None)
-    if found is not None and isinstance(found, type) and hasattr(found, "config_class"):
+    if found is not None and isinstance(found, type) and _is_model(found):
         return found
     if spec.needs_remote_code:
         raise NotAuditedError(
@@ -67,6 +67,18 @@ def find_class(spec: ModelSpec, assumptions: list[str]) -> Any:
         code="unknown_architecture",
         hint="check the spelling of `architectures`, or install the transformers that has it",
     )
+
+
+def _is_model(found: type) -> bool:
+    try:
+        return hasattr(found, "config_class")
+    except ImportError as error:  # a placeholder that says which package the class needs
+        raise NotAuditedError(
+            f"{found.__name__} needs a package that is not installed: {shorten(error)}",
+            stage=Stage.BUILD,
+            code="missing_dependency",
+            hint="install the package it names",
+        ) from error
 
 
 def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
@@ -103,7 +115,7 @@ def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> An
             config = CONFIG_MAPPING[model_type].from_dict(content)
         else:
             config = wanted.from_dict(content)
-        config = _fitting(config, wanted)
+        config = _fitting(config, wanted, content, assumptions)
     except Exception as error:
         raise NotAuditedError(
             f"transformers rejects this config: {shorten(error)}",
@@ -115,12 +127,19 @@ def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> An
     return config
 
 
-def _fitting(config: Any, wanted: Any) -> Any:
-    """Give a class that takes only the text part its part of a composite config."""
+def _fitting(config: Any, wanted: Any, content: dict[str, Any], assumptions: list[str]) -> Any:
+    """Give the class a config of its own kind.
+
+    That may be a part of a composite config, or the same file read as loading the class by name
+    would read it, whatever model_type says.
+    """
     if wanted is None or isinstance(config, wanted):
         return config
-    text = config.get_text_config()
-    return text if isinstance(text, wanted) else config
+    part = next((p for p in vars(config).values() if isinstance(p, wanted)), None)
+    if part is not None:
+        return part
+    assumptions.append(f"config read as {wanted.__name__}, not {type(config).__name__}")
+    return wanted.from_dict(content)
 
 
 def _plain_attention(config: Any, assumptions: list[str]) -> None:
