@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.trace.inputs import (
     audio,
+    codebooks,
     document,
     encoder_decoder,
     extras,
+    kosmos,
     multimodal,
     paired,
+    perceiver,
+    robotics,
     speech,
+    states,
     text,
     time_series,
     video,
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 
 BUILDERS: tuple[Builder, ...] = (
+    robotics.BUILDER,
+    perceiver.BUILDER,
+    codebooks.BUILDER,
+    kosmos.BUILDER,
     encoder_decoder.BUILDER,
     document.BUILDER,
     multimodal.BUILDER,
@@ -32,8 +41,9 @@ BUILDERS: tuple[Builder, ...] = (
     time_series.BUILDER,
     video.BUILDER,
     vision.BUILDER,
-    audio.BUILDER,
     speech.BUILDER,
+    audio.BUILDER,
+    states.BUILDER,
     text.BUILDER,
 )
 

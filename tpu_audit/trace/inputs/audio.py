@@ -40,9 +40,9 @@ _WIDTHS: dict[str, Callable[[Any], int]] = {
     "embedding_gemma2": lambda _part: 128,  # the same encoder
 }
 """model_type prefix -> values in a frame, where that is not the number of mel bins."""
-_MELS_FIRST = ("qwen3_asr", "qwen3_omni_moe")
-"""model_type prefixes whose first layer convolves (mels, frames) in two dimensions."""
-_FRAMES_FIRST = ("speech_to_text", "gemma4_unified")
+_MELS_FIRST = ("qwen3_asr", "qwen3_omni_moe", "dots3_note", "clvp")
+"""model_type prefixes whose first layer takes (mels, frames), though not as a wide Conv1d."""
+_FRAMES_FIRST = ("speech_to_text", "gemma4_unified", "univnet")
 """model_type prefixes that transpose (frames, mels) before they convolve over time."""
 
 _VIEWS: dict[str, Callable[[Any], int]] = {

@@ -20,8 +20,6 @@ _QUESTION = 16
 """Tokens of the question that a Q-Former reads beside the image."""
 _BOXES = 36
 """Boxes that a detector finds in an image for models that take regions."""
-_FRAMES = 64
-"""Positions of latents and of other encoders' states."""
 
 
 def _tokens(hint: str) -> Callable[[InputContext, Mapping[str, Any]], torch.Tensor]:
@@ -61,6 +59,61 @@ def _cross_attention_mask(ctx: InputContext, given: Mapping[str, Any]) -> torch.
     return torch.ones(ctx.settings.batch, tokens, 1, tiles, dtype=torch.int64)
 
 
+def _image_attention_mask(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor | None:
+    """Let every token see the one image: (batch, tokens, images)."""
+    if "pixel_values" not in given:
+        return None
+    return torch.ones(ctx.settings.batch, given["input_ids"].shape[1], 1, dtype=torch.int64)
+
+
+def _lang_ids(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor | None:
+    """Pick the first language of X-MOD, unless its config has a default one."""
+    del given
+    if getattr(ctx.config, "default_language", None) is not None:
+        return None
+    return torch.zeros(ctx.settings.batch, dtype=torch.int64)
+
+
+def _codebook_pixels(ctx: InputContext, given: Mapping[str, Any]) -> Floats:
+    """Give the image that FLAVA's codebook tokenises, at the size of its config."""
+    del given
+    size = find_int(section(ctx.config, "codebook"), "input_size", "image_size", default=112)
+    return Floats(shape=(ctx.settings.batch, 3, size, size))
+
+
+def _no_patch_masked(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor | None:
+    if "pixel_values" not in given or not accepts(ctx, "codebook_pixel_values"):
+        return None
+    part = section(ctx.config, "image")
+    side = find_int(part, "image_size", default=224) // find_int(part, "patch_size", default=16)
+    return torch.zeros(ctx.settings.batch, side, side, dtype=torch.int64)
+
+
+def _frames(ctx: InputContext, given: Mapping[str, Any]) -> Floats:
+    """Give codecs that listen twice the features of the same clip: 50 frames a second."""
+    samples = given["input_values"].shape[-1]
+    width = find_int(ctx.config, "feature_projection_input_dim", "num_mel_bins", default=160)
+    return Floats(shape=(ctx.settings.batch, samples // 320, width))
+
+
+def _one(value: int) -> Callable[[InputContext, Mapping[str, Any]], torch.Tensor]:
+    def make(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
+        del given
+        return torch.full((ctx.settings.batch, 1), value)
+
+    return make
+
+
+def _zeros(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
+    del given
+    return torch.zeros(ctx.settings.batch, 1, dtype=torch.int64)
+
+
+def _padding(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
+    """Say that no value of the window is padding."""
+    return torch.zeros(ctx.settings.batch, given["past_values"].shape[1], dtype=torch.int64)
+
+
 def _is_longer(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
     """Say that the clip was longer than the window: its four views are fused."""
     del given
@@ -81,15 +134,21 @@ _WHEN_ACCEPTED: dict[str, Callable[[InputContext, Mapping[str, Any]], Any]] = {
     "qformer_attention_mask": _mask(_QUESTION),
     "cross_attention_mask": _cross_attention_mask,
     "is_longer": _is_longer,
+    "image_attention_mask": _image_attention_mask,
+    "lang_ids": _lang_ids,
+    "codebook_pixel_values": _codebook_pixels,
+    "bool_masked_pos": _no_patch_masked,
 }
 """Arguments that have a default but without which half of the model would be skipped."""
 
 _WHEN_REQUIRED: dict[str, Callable[[InputContext, Mapping[str, Any]], Any]] = {
     "qformer_input_ids": _tokens("qformer"),
-    "query_embeds": _states(_FRAMES),
-    "encoder_hidden_states": _states(_FRAMES, "encoder_hidden_size"),
-    "inputs_embeds": _states(_FRAMES),
-    "latents": _states(_FRAMES),
+    "input_features": _frames,
+    "marks": _one(1),
+    "num_options": _one(2),
+    "question_type_ids": _one(0),
+    "freq": _zeros,
+    "past_values_padding": _padding,
 }
 """Arguments without a default."""
 

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from tpu_audit.trace.inputs import audio, multimodal, speech, text, video, vision
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
+from tpu_audit.trace.inputs.placeholders import merges_any
 from tpu_audit.trace.inputs.signature import accepts, is_main
 
 _OTHERS = {
-    "pixel_values_videos": ("video", video.BUILDER),
-    "pixel_values": ("image", vision.BUILDER),
-    "input_features": ("audio", audio.BUILDER),
-    "input_values": ("audio", speech.BUILDER),
+    "pixel_values_videos": ({"video"}, video.BUILDER),
+    "pixel_values": ({"image", "video"}, vision.BUILDER),
+    "input_features": ({"audio"}, audio.BUILDER),
+    "input_values": ({"audio"}, speech.BUILDER),
 }
 
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether forward takes text and another modality that the class says it has."""
-    return accepts(ctx, "input_ids") and _other(ctx) is not None and not multimodal.applies(ctx)
+    merged = multimodal.applies(ctx) or merges_any(ctx)
+    return accepts(ctx, "input_ids") and _other(ctx) is not None and not merged
 
 
 def build(ctx: InputContext) -> Inputs:
@@ -32,10 +34,12 @@ def build(ctx: InputContext) -> Inputs:
 
 
 def _other(ctx: InputContext) -> Builder | None:
-    modalities = getattr(ctx.model, "input_modalities", ())
-    for name, (modality, builder) in _OTHERS.items():
-        if accepts(ctx, name) and (modality in modalities or is_main(ctx, name)):
-            return video.BUILDER if modality == "image" and "video" in modalities else builder
+    said = set(getattr(ctx.model, "input_modalities", ()))
+    for name, (modalities, builder) in _OTHERS.items():
+        paired = bool(said & modalities) or is_main(ctx, name) or accepts(ctx, "return_loss")
+        if accepts(ctx, name) and paired:
+            clips = "video" in said or hasattr(ctx.model, "get_video_features")
+            return video.BUILDER if name == "pixel_values" and clips else builder
     return None
 
 

@@ -37,7 +37,12 @@ class Modality:
 IMAGE = Modality(
     name="image",
     sections=("vision_config",),
-    tokens=("image_token_id", "image_token_index", "media_placeholder_token_id"),
+    tokens=(
+        "image_token_id",
+        "image_token_index",
+        "media_placeholder_token_id",
+        "img_context_token_id",
+    ),
     starts=("vision_start_token_id", "boi_token_id", "boi_token_index", "image_start_token_id"),
     ends=("vision_end_token_id", "eoi_token_id", "eoi_token_index", "image_end_token_id"),
     token_type=1,
@@ -53,7 +58,7 @@ VIDEO = Modality(
 AUDIO = Modality(
     name="audio",
     sections=("audio_config",),
-    tokens=("audio_token_id", "audio_token_index"),
+    tokens=("audio_token_id", "audio_token_index", "sound_context_token_id"),
     starts=("audio_start_token_id", "audio_bos_token_id", "boa_token_id", "boa_token_index"),
     ends=("audio_end_token_id", "audio_eos_token_id", "eoa_token_id", "eoa_token_index"),
     token_type=3,
@@ -65,9 +70,13 @@ def merges(ctx: InputContext, modality: Modality) -> bool:
     absent = any(getattr(ctx.config, section, ...) is None for section in modality.sections)
     if absent or _features_method(ctx, modality) is None:
         return False
+    return merges_any(ctx) or placeholder_id(ctx.config, *modality.tokens) is not None
+
+
+def merges_any(ctx: InputContext) -> bool:
+    """Tell whether the model looks for placeholders in its prompt at all."""
     owners = (ctx.model, getattr(ctx.model, "base_model", ctx.model))
-    masks = any(hasattr(owner, "get_placeholder_mask") for owner in owners)
-    return masks or placeholder_id(ctx.config, *modality.tokens) is not None
+    return any(hasattr(owner, "get_placeholder_mask") for owner in owners)
 
 
 def _features_method(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
@@ -100,15 +109,16 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
     features = getattr(found, "pooler_output", None)
     if features is not None:
         width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
-        return _elements(features) // width // ctx.settings.batch
+        return _rows(features, width) // ctx.settings.batch
     rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
 
 
-def _elements(features: Any) -> int:
+def _rows(features: Any, width: int) -> int:
+    """Count vectors: of the model's width where that is an axis (it need not be the last)."""
     if isinstance(features, torch.Tensor):
-        return features.numel()
-    return sum(_elements(part) for part in features)
+        return features.numel() // (width if width in features.shape else features.shape[-1])
+    return sum(_rows(part, width) for part in features)
 
 
 def prompt(ctx: InputContext, counts: Mapping[Modality, int]) -> tuple[dict[str, Any], list[str]]:

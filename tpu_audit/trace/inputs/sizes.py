@@ -38,14 +38,36 @@ def image_size(ctx: InputContext, *, default: int = 224) -> ImageSize:
     A model that checks sizes (its forward knows ``interpolate_pos_encoding``) gets the size in
     its config even where the processor disagrees: another one would be refused.
     """
-    configured = config_size(ctx.config)
+    configured = _own_size(ctx) or config_size(ctx.config)
     processed = processor_size(ctx)
     strict = "interpolate_pos_encoding" in ctx.parameters
     if processed and not (strict and configured):
         return ImageSize(height=processed[0], width=processed[1], source="image processor")
     if configured:
-        return ImageSize(height=configured[0], width=configured[1], source="config")
+        height, width = (_whole_windows(ctx.config, side) for side in configured)
+        return ImageSize(height=height, width=width, source="config")
     return ImageSize(height=default, width=default, source="assumed: the config names none")
+
+
+_TEXT_LINE = (48, 320)
+"""Height and width of a line of text for recognisers: their convolutions fix the height."""
+
+
+def _own_size(ctx: InputContext) -> tuple[int, int] | None:
+    """Return the size that follows from other fields of the config, for a few models."""
+    if ctx.model_type == "depth_pro":  # the smallest of its scaled copies must fill a patch
+        side = int(ctx.config.patch_size / min(ctx.config.scaled_images_ratios))
+        return side, side
+    if ctx.model_type.startswith("pp_ocr") and ctx.model_type.endswith("_rec"):
+        return _TEXT_LINE
+    return None
+
+
+def _whole_windows(config: Any, side: int) -> int:
+    """Cut a side to whole windows of patches, for backbones that split the image so."""
+    windows = find_int(config, "num_windows", default=1)
+    block = windows * find_int(config, "patch_size", default=1) if windows > 1 else 1
+    return max(block, side // block * block)
 
 
 def config_size(config: Any) -> tuple[int, int] | None:

@@ -23,6 +23,7 @@ _WITH_CHANNELS = (
     "xcodec2",
     "higgs_audio_v2_tokenizer",
     "dac",
+    "omniasr",
 )
 """model_type prefixes of (batch, channels, samples) that their arguments do not give away."""
 _WITHOUT_CHANNELS = ("muse_spark",)
@@ -57,7 +58,7 @@ def sampling_rate(ctx: InputContext) -> int:
 
 def _whole_blocks(config: Any, samples: int) -> int:
     """Round down to the samples that some encoders take at once."""
-    block = find_int(config, "hop_length", "frame_size", default=1)
+    block = find_int(config, "samples_per_token", "hop_length", "frame_size", default=1)
     return max(block, samples // block * block)
 
 

@@ -8,13 +8,15 @@ import torch
 
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.lengths import sequence_length
-from tpu_audit.trace.inputs.signature import accepts, is_main
+from tpu_audit.trace.inputs.signature import accepts, is_main, main_inputs
 from tpu_audit.trace.inputs.tokens import token_ids
 
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether the main input is token ids."""
-    return is_main(ctx, "input_ids")
+    return is_main(ctx, "input_ids") or (
+        accepts(ctx, "input_ids") and not any(accepts(ctx, name) for name in main_inputs(ctx))
+    )
 
 
 def build(ctx: InputContext) -> Inputs:
@@ -28,6 +30,9 @@ def build(ctx: InputContext) -> Inputs:
 def prompt(ctx: InputContext, length: int) -> dict[str, Any]:
     """Return ``input_ids`` and, where forward takes one, an ``attention_mask`` of ones."""
     ids = token_ids(ctx.config, ctx.settings.batch, length)
+    question = getattr(ctx.config, "question_token_id", None)
+    if isinstance(question, int):  # Splinter answers at its question tokens
+        ids = torch.cat([ids[:, :-1], torch.full_like(ids[:, -1:], question)], dim=1)
     kwargs: dict[str, Any] = {"input_ids": ids}
     if accepts(ctx, "attention_mask"):
         kwargs["attention_mask"] = torch.ones_like(ids)

@@ -9,7 +9,8 @@ from tpu_audit.trace.inputs.signature import accepts, is_main, required
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether the main input is an image, or the patches of one."""
-    return is_main(ctx, "pixel_values") or is_encoder(ctx)
+    named = is_main(ctx, "pixel_values") or is_main(ctx, "flattened_patches")
+    return named or is_encoder(ctx)
 
 
 def is_encoder(ctx: InputContext) -> bool:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from tpu_audit.trace.inputs import video
 from tpu_audit.trace.inputs.pixels import (
     crops,
+    flattened,
     grid,
     mllama,
     naflex,
     navit,
+    pairs,
     plain,
     pooled,
     positions,
+    prompted,
     rows,
     tiles,
 )
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 
 STYLES: tuple[Builder, ...] = (
+    flattened.STYLE,
+    pairs.STYLE,
+    prompted.STYLE,
     grid.STYLE,
     navit.STYLE,
     naflex.STYLE,

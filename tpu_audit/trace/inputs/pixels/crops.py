@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from tpu_audit.trace.inputs.images import pixels, say_images
@@ -9,23 +11,25 @@ from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
 
+_TAKES_CROPS = {"colmodernvbert"}
 _MASKS_CROPS = {"granite_docling", "pi0"}
 """Models whose mask says which crops are there, not which pixels."""
 
 
 def applies(ctx: InputContext) -> bool:
-    """Tell whether forward takes a mask over pixels."""
-    return accepts(ctx, "pixel_values", "pixel_attention_mask")
+    """Tell whether forward takes a mask over pixels, or the model several images an item."""
+    masked = any(accepts(ctx, name) for name in ("pixel_attention_mask", "image_attention_mask"))
+    return accepts(ctx, "pixel_values") and (masked or ctx.model_type in _TAKES_CROPS)
 
 
 def build(ctx: InputContext) -> Inputs:
     """Give one image an item, neither split into crops nor padded."""
     size = _size(ctx)
+    kwargs: dict[str, Any] = {"pixel_values": pixels(ctx, size, 1)}
+    if accepts(ctx, "pixel_attention_mask"):
+        kwargs["pixel_attention_mask"] = _mask(ctx, size)
     return Inputs(
-        kwargs={
-            "pixel_values": pixels(ctx, size, 1),
-            "pixel_attention_mask": _mask(ctx, size),
-        },
+        kwargs=kwargs,
         assumptions=[say_images(ctx, size, ", not split into crops")],
     )
 
