@@ -16,8 +16,8 @@ from torch.utils._pytree import TreeSpec, tree_leaves, tree_unflatten
 
 MAX_INTEGERS = 1 << 20
 """Largest integer or boolean tensor, in elements, that is computed: keeps memory flat."""
-MAX_FLOATS = 4096
-"""Largest floating-point tensor, in elements: scales, rotary frequencies, not activations."""
+MAX_FLOATS = 1 << 20
+"""Largest floating-point tensor, in elements: rotary tables, additive masks, not activations."""
 
 _ATTRIBUTE = "_tpu_audit_shadow"
 # Storages of shadows that an unknown value was written into. The tensor in the value keeps the
