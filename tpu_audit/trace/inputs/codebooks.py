@@ -32,11 +32,6 @@ _FOLDED = (
     "MusicgenMelodyModel",
     "MusicgenMelodyForCausalLM",
 )
-    "MusicgenModel",
-    "MusicgenForCausalLM",
-    "MusicgenMelodyModel",
-    "MusicgenMelodyForCausalLM",
-)
 """Classes whose ids are (batch x codebooks, steps)."""
 
 
