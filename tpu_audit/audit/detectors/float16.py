@@ -23,8 +23,8 @@ CODE = Code(
 
 
 def detect(call: Call) -> Hit | None:
-    """Report matrix products (calls that torch counts FLOPs for) on float16."""
-    if not call.use.flops or not any(t.dtype == "float16" for t in call.on_device):
+    """Report matrix products on float16: calls with FLOPs, or with a count that is not known."""
+    if call.use.flops == 0 or not any(t.dtype == "float16" for t in call.on_device):
         return None
     return Hit(
         code=CODE,
