@@ -10,7 +10,7 @@ from tpu_audit.trace.inputs import audio, document, multimodal, speech, text, vi
 from tpu_audit.trace.inputs.fields import as_int, find_int, own, text_section
 from tpu_audit.trace.inputs.interface import Builder, Floats, InputContext, Inputs
 from tpu_audit.trace.inputs.lengths import sequence_length
-from tpu_audit.trace.inputs.signature import accepts, required
+from tpu_audit.trace.inputs.signature import accepts, is_main, required
 from tpu_audit.trace.inputs.tokens import placeholder_id, token_ids
 
 _ENCODERS = (
@@ -27,6 +27,9 @@ _CODEBOOKS = ("dia",)
 """model_types whose decoder reads (batch, steps, codebooks)."""
 _DECODER_INPUTS = ("decoder_input_ids", "decoder_input_values")
 
+_WITHOUT_PRENETS = ("SpeechT5Model",)
+"""Classes that take what a head's prenets make of speech or text."""
+
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether the model has a decoder of its own beside an encoder that we can feed."""
@@ -35,12 +38,22 @@ def applies(ctx: InputContext) -> bool:
     parts = (ctx.config, text_section(ctx.config))
     decodes = any(own(part, "is_encoder_decoder") for part in parts)
     asks = bool(required(ctx) & set(_DECODER_INPUTS))
-    return (decodes or asks) and any(encoder.applies(ctx) for encoder in _ENCODERS)
+    return (decodes or asks) and _encoder(ctx) is not None
+
+
+def _encoder(ctx: InputContext) -> Builder | None:
+    """Return the builder of the encoder's input; composites call any input ``inputs``."""
+    if is_main(ctx, "inputs"):
+        main = getattr(getattr(ctx.model, "encoder", None), "main_input_name", None)
+        return audio.BUILDER if main == "input_features" else speech.BUILDER
+    return next((encoder for encoder in _ENCODERS if encoder.applies(ctx)), None)
 
 
 def build(ctx: InputContext) -> Inputs:
     """Give the encoder its input, ended as a tokenizer ends it, and the decoder its own."""
-    encoder = next(encoder for encoder in _ENCODERS if encoder.applies(ctx))
+    encoder = _encoder(ctx) or text.BUILDER
+    if type(ctx.model).__name__ in _WITHOUT_PRENETS:
+        return _states(ctx)
     inputs = encoder.build(ctx)
     if encoder is text.BUILDER:
         inputs.kwargs["input_ids"] = _ended(ctx, inputs.kwargs["input_ids"])
@@ -48,6 +61,15 @@ def build(ctx: InputContext) -> Inputs:
     return Inputs(
         kwargs={**inputs.kwargs, **decoder.kwargs},
         assumptions=[*inputs.assumptions, *decoder.assumptions],
+    )
+
+
+def _states(ctx: InputContext) -> Inputs:
+    width = find_int(ctx.config, "hidden_size", default=1)
+    one = Floats(shape=(ctx.settings.batch, ctx.settings.seq_len, width))
+    return Inputs(
+        kwargs={"input_values": one, "decoder_input_values": one},
+        assumptions=[f"hidden states on both sides, {ctx.settings.seq_len} steps: no prenets here"],
     )
 
 

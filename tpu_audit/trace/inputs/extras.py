@@ -61,7 +61,7 @@ def _cross_attention_mask(ctx: InputContext, given: Mapping[str, Any]) -> torch.
 
 def _image_attention_mask(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor | None:
     """Let every token see the one image: (batch, tokens, images)."""
-    if "pixel_values" not in given:
+    if "pixel_values" not in given or not accepts(ctx, "perceiver_embeddings"):
         return None
     return torch.ones(ctx.settings.batch, given["input_ids"].shape[1], 1, dtype=torch.int64)
 
@@ -102,6 +102,14 @@ def _one(value: int) -> Callable[[InputContext, Mapping[str, Any]], torch.Tensor
         return torch.full((ctx.settings.batch, 1), value)
 
     return make
+
+
+def _task(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
+    """Give the sentence that names the task, as long as OneFormer's task encoder reads."""
+    del given
+    return token_ids(
+        ctx.config, ctx.settings.batch, find_int(ctx.config, "task_seq_len", default=77)
+    )
 
 
 def _zeros(ctx: InputContext, given: Mapping[str, Any]) -> torch.Tensor:
@@ -147,6 +155,7 @@ _WHEN_REQUIRED: dict[str, Callable[[InputContext, Mapping[str, Any]], Any]] = {
     "marks": _one(1),
     "num_options": _one(2),
     "question_type_ids": _one(0),
+    "task_inputs": _task,
     "freq": _zeros,
     "past_values_padding": _padding,
 }

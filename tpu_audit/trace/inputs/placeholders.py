@@ -81,7 +81,8 @@ def merges_any(ctx: InputContext) -> bool:
 
 def _features_method(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
     """Return the model's own way from an input of ``modality`` to its features, or its encoder."""
-    owners = (getattr(ctx.model, "base_model", ctx.model), ctx.model)
+    base = getattr(ctx.model, "base_model", ctx.model)
+    owners = (base, ctx.model, getattr(base, "vlm", None))  # a robot's policy holds a whole VLM
     for name in (f"get_{modality.name}_features", f"{modality.name}_tower"):
         for owner in owners:
             method: Callable[..., Any] | None = getattr(owner, name, None)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from tpu_audit.trace.inputs import multimodal
 from tpu_audit.trace.inputs.fields import find_int
+from tpu_audit.trace.inputs.images import pixels
 from tpu_audit.trace.inputs.interface import Builder, Floats, InputContext, Inputs
+from tpu_audit.trace.inputs.placeholders import IMAGE, feature_count, prompt
 from tpu_audit.trace.inputs.signature import accepts, is_main, required
+from tpu_audit.trace.inputs.sizes import image_size
 
 _STEPS = 20
 """Steps of the past that a decision transformer reads (K in its paper)."""
@@ -43,8 +43,11 @@ def _trajectory(ctx: InputContext) -> Inputs:
 
 def _policy(ctx: InputContext) -> Inputs:
     batch, config = ctx.settings.batch, ctx.config
-    seen = multimodal.build(ctx)
-    kwargs: dict[str, Any] = dict(seen.kwargs)
+    size = image_size(ctx)
+    count = feature_count(ctx, IMAGE, {"pixel_values": pixels(ctx, size)})
+    kwargs, said = prompt(ctx, {IMAGE: count})
+    kwargs["pixel_values"] = pixels(ctx, size, 1)
+    kwargs["pixel_attention_mask"] = torch.ones(batch, 1, dtype=torch.bool)
     chunk = find_int(config, "chunk_size", default=_STEPS)
     if accepts(ctx, "state"):
         actions = (batch, chunk, config.max_action_dim)
@@ -54,8 +57,9 @@ def _policy(ctx: InputContext) -> Inputs:
     else:
         width = find_int(config.dit_config, "hidden_size", default=1)
         kwargs["action_embeds"] = Floats(shape=(batch, chunk + 1, width))
-    said = f"robotics: {batch} x a chunk of {chunk} actions, one camera"
-    return Inputs(kwargs=kwargs, assumptions=[said, *seen.assumptions])
+    said.append(f"robotics: {batch} x a chunk of {chunk} actions")
+    said.append(f"one camera: {size}, {count} placeholder tokens")
+    return Inputs(kwargs=kwargs, assumptions=said)
 
 
 BUILDER = Builder(name="robotics", applies=applies, build=build)

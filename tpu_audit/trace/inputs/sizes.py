@@ -11,7 +11,14 @@ from tpu_audit.trace.inputs.fields import as_int, find_int, own, sections, visio
 if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import InputContext
 
-_CONFIG_NAMES = ("image_size", "img_size", "input_image_size", "input_size", "resolution")
+_CONFIG_NAMES = (
+    "image_size",
+    "img_size",
+    "input_image_size",
+    "input_size",
+    "resolution",
+    "max_img_size",
+)
 _PROCESSOR_NAMES = ("crop_size", "size")
 _CHANNELS = ("num_channels", "in_channels", "in_chans", "image_channels", "num_input_channels")
 _RGB = 3
@@ -38,7 +45,8 @@ def image_size(ctx: InputContext, *, default: int = 224) -> ImageSize:
     A model that checks sizes (its forward knows ``interpolate_pos_encoding``) gets the size in
     its config even where the processor disagrees: another one would be refused.
     """
-    configured = _own_size(ctx) or config_size(ctx.config)
+    whole = "pixel_mask" in ctx.parameters  # a detector's backbone was trained on smaller images
+    configured = _own_size(ctx) or config_size(ctx.config, backbone=not whole)
     processed = processor_size(ctx)
     strict = "interpolate_pos_encoding" in ctx.parameters
     if processed and not (strict and configured):
@@ -70,9 +78,10 @@ def _whole_windows(config: Any, side: int) -> int:
     return max(block, side // block * block)
 
 
-def config_size(config: Any) -> tuple[int, int] | None:
-    """Return (height, width) from the vision section, else from any other."""
-    for part in (vision_section(config), *(found for _path, found in sections(config))):
+def config_size(config: Any, *, backbone: bool = True) -> tuple[int, int] | None:
+    """Return (height, width) from the vision section, else from any other but a backbone's."""
+    parts = [part for path, part in sections(config) if backbone or "backbone" not in path]
+    for part in [vision_section(config), *parts] if backbone else parts:
         for name in _CONFIG_NAMES:
             size = parse_size(own(part, name))
             if size:

@@ -57,6 +57,7 @@ _SHAPES: dict[str, Callable[[InputContext], tuple[int, ...]]] = {
 _BY_TYPE: dict[tuple[str, str], Callable[[InputContext], tuple[int, ...]]] = {
     ("vibevoice_acoustic_tokenizer_encoder", "hidden_states"): _waveform,
     ("vibevoice_acoustic_tokenizer_decoder", "hidden_states"): _channels_first(),
+    ("pocket_tts_audio_tokenizer_decoder", "latents"): _channels_first(),  # after the projection
 }
 """(model_type, argument) -> its shape, where the name says too little."""
 _ALSO = {"query_embeds": ("encoder_hidden_states",)}

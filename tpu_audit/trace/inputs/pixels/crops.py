@@ -18,8 +18,8 @@ _MASKS_CROPS = {"granite_docling", "pi0"}
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether forward takes a mask over pixels, or the model several images an item."""
-    masked = any(accepts(ctx, name) for name in ("pixel_attention_mask", "image_attention_mask"))
-    return accepts(ctx, "pixel_values") and (masked or ctx.model_type in _TAKES_CROPS)
+    several = accepts(ctx, "pixel_attention_mask") or accepts(ctx, "perceiver_embeddings")
+    return accepts(ctx, "pixel_values") and (several or ctx.model_type in _TAKES_CROPS)
 
 
 def build(ctx: InputContext) -> Inputs:
