@@ -38,6 +38,7 @@ def build_model(
             code=_build_code(error),
             hint="check that config.json loads with transformers' AutoConfig",
         ) from error
+    model, config = _part_with_forward(model, config, assumptions)
     model.eval()
     _move_and_forget(model, device)
     return model, config, assumptions
@@ -159,6 +160,31 @@ def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str)
     if callable(tie):
         tie()
     return model
+
+
+_LANGUAGE_PARTS = ("thinker", "semantic")
+"""Parts that stand for a model which only ``generate()`` drives as a whole."""
+
+
+def _part_with_forward(
+    model: nn.Module, config: Any, assumptions: list[str]
+) -> tuple[nn.Module, Any]:
+    """Return the model, or the part of it that has a forward to trace."""
+    if type(model).forward is not nn.Module.forward:
+        return model, config
+    for name in _LANGUAGE_PARTS:
+        part = getattr(model, name, None)
+        if isinstance(part, nn.Module):
+            assumptions.append(
+                f"{type(model).__name__} has no forward of its own: traced its {name} only"
+            )
+            return part, getattr(part, "config", config)
+    raise NotAuditedError(
+        f"{type(model).__name__} has no forward of its own: it runs through its other methods",
+        stage=Stage.BUILD,
+        code="no_forward",
+        hint="scan the models it is made of",
+    )
 
 
 def _move_and_forget(model: nn.Module, device: str) -> None:

@@ -12,6 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
+from tpu_audit.trace import metas
 from tpu_audit.trace.shadow import known_value
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class FakeMode(FakeTensorMode):
 
 def fake_mode() -> FakeMode:
     """Make the mode that all building and running happens in."""
+    metas.register()
     return FakeMode(allow_non_fake_inputs=True)
 
 
@@ -40,6 +42,8 @@ def patched_for_fakes() -> Iterator[None]:
     _device_constructors()  # remembered at its first call: with the originals
     nn.Module._apply = _apply_by_replacing  # type: ignore[method-assign]
     FakeTensor.__format__ = _format_known  # type: ignore[method-assign,assignment]
+    FakeTensor.__setitem__ = _set_by_scalars  # type: ignore[method-assign,assignment]
+    FakeTensor.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
     torch.tensor = _reading_scalars(tensor)
     torch.as_tensor = _reading_scalars(as_tensor)
     try:
@@ -48,6 +52,7 @@ def patched_for_fakes() -> Iterator[None]:
         torch.tensor, torch.as_tensor = tensor, as_tensor
         nn.Module._apply = apply  # type: ignore[method-assign]
         FakeTensor.__format__ = fmt  # type: ignore[method-assign]
+        del FakeTensor.__setitem__, FakeTensor.__deepcopy__
 
 
 def _apply_by_replacing(
@@ -87,6 +92,22 @@ def _reading_scalars(construct: Callable[..., torch.Tensor]) -> Callable[..., to
         return construct(data, *args, **kwargs)
 
     return constructed
+
+
+def _set_by_scalars(tensor: FakeTensor, index: Any, value: Any) -> None:
+    """Assign at an index that may hold sequences of tensors of one element: the same C++ read."""
+    if isinstance(index, tuple) and any(isinstance(part, list | tuple) for part in index):
+        index = tree_map(_read_scalar, index)
+    torch.Tensor.__setitem__(tensor, index, value)
+
+
+def _copied(tensor: FakeTensor, memo: dict[int, Any]) -> Any:
+    """Copy without the storage, which a fake keeps on another device than it says."""
+    if id(tensor) not in memo:
+        copy = tensor.detach().clone()
+        parameter = isinstance(tensor, nn.Parameter)
+        memo[id(tensor)] = nn.Parameter(copy, tensor.requires_grad) if parameter else copy
+    return memo[id(tensor)]
 
 
 def _read_scalar(leaf: Any) -> Any:
