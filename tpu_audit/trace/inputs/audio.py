@@ -59,7 +59,7 @@ def applies(ctx: InputContext) -> bool:
 
 def build(ctx: InputContext) -> Inputs:
     """Give ``batch`` spectrograms without padding; a mask of ones where an extractor gives one."""
-    mels, frames = frame_width(ctx), frame_count(ctx.config)
+    mels, frames = frame_width(ctx), frame_count(ctx)
     features = spectrogram(ctx, mels, frames)
     name = next(name for name in _INPUTS if accepts(ctx, name))
     kwargs: dict[str, Any] = {name: features}
@@ -83,10 +83,11 @@ def frame_width(ctx: InputContext) -> int:
     return as_int(own(part, *_MEL_NAMES)) or find_int(ctx.config, *_MEL_NAMES, default=_MELS)
 
 
-def frame_count(config: Any) -> int:
+def frame_count(ctx: InputContext) -> int:
     """Return the frames of a clip: Whisper-like encoders take one length and no other."""
-    positions = as_int(own(audio_section(config), "max_source_positions"))
-    return positions * _WHISPER_STRIDE if positions else _FRAMES
+    positions = as_int(own(audio_section(ctx.config), "max_source_positions"))
+    fixed = positions is not None and _convolves(ctx, frame_width(ctx))
+    return positions * _WHISPER_STRIDE if positions and fixed else _FRAMES
 
 
 def spectrogram(ctx: InputContext, mels: int, frames: int) -> Floats:

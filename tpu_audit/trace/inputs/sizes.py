@@ -22,6 +22,8 @@ _CONFIG_NAMES = (
 _PROCESSOR_NAMES = ("crop_size", "size")
 _CHANNELS = ("num_channels", "in_channels", "in_chans", "image_channels", "num_input_channels")
 _RGB = 3
+_LONGEST = 1 << 16
+"""Pixels: no side of an image is longer."""
 _MULTIPLE = 32
 """Photographs scaled by their short side are cut to this multiple, as most strides divide it."""
 
@@ -128,6 +130,8 @@ def _parse_mapping(value: Mapping[str, Any]) -> tuple[int, int] | None:
     short, long = as_int(value.get("shortest_edge")), as_int(value.get("longest_edge"))
     if short and long and short < long <= 4 * short:  # detectors: keep the aspect, a 4:3 photograph
         return short, min(long, short * 4 // 3) // _MULTIPLE * _MULTIPLE
+    if long and long > _LONGEST:
+        return None  # some processors bound the area here, under the same names
     side = short or as_int(value.get("max_height")) or long
     return (side, side) if side else None
 

@@ -34,7 +34,7 @@ def clip(ctx: InputContext) -> Inputs:
 
 
 def _frames(ctx: InputContext) -> Inputs:
-    width, frames = audio.frame_width(ctx), audio.frame_count(ctx.config)
+    width, frames = audio.frame_width(ctx), audio.frame_count(ctx)
     kwargs: dict[str, Any] = {"input_features": audio.spectrogram(ctx, width, frames)}
     mask = audio.frame_mask(ctx, frames)
     kwargs |= {name: mask for name in _FRAME_MASKS if accepts(ctx, name)}

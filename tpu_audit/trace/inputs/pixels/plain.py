@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _DETECTION = 640
 """Side of an image for detectors whose config names no size (a common training resolution)."""
 _HIGH_RESOLUTION = 1024
+_TOWERS = ("vision_tower", "vision_model", "vision_encoder", "visual")
+"""What models call their image encoder."""
 
 
 def applies(ctx: InputContext) -> bool:
@@ -56,11 +58,10 @@ def _tower_takes(model: nn.Module, name: str) -> bool:
     parameter = inspect.signature(method).parameters.get(name) if method else None
     if parameter is not None and parameter.default is inspect.Parameter.empty:
         return True
-    towers = (module for path, module in model.named_modules() if path.count(".") in (0, 1))
     return any(
-        name in inspect.signature(tower.forward).parameters
-        for tower in towers
-        if tower is not model
+        name in inspect.signature(module.forward).parameters
+        for path, module in model.named_modules()
+        if path.rpartition(".")[2] in _TOWERS
     )
 
 
