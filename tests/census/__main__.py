@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.census.hub import census
 from tests.census.mutate import mutate
+from tests.census.parameters import compare
 
 REPORTS = Path(__file__).parents[2] / "reports"
 
@@ -17,6 +18,8 @@ def main() -> int:
     args = _parser().parse_args()
     if args.command == "hub":
         well = census(args.folder, args.out, _tell)
+    elif args.command == "parameters":
+        well = compare(args.folder, args.published, args.out, _tell)
     else:
         counted = {"count": args.count, "seed": args.seed, "start": args.start}
         well = mutate(args.folder, args.out, _tell, **counted)
@@ -28,11 +31,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     hub = commands.add_parser("hub", help="scan every config.json; writes hub_configs.md and .json")
     mutants = commands.add_parser("mutate", help="scan mutants; writes mutated_configs.md")
-    for command in (hub, mutants):
+    counts = commands.add_parser(
+        "parameters", help="compare parameter counts; writes parameter_counts.md"
+    )
+    for command in (hub, mutants, counts):
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
+    counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)
     mutants.add_argument("--seed", type=int, default=0)
     mutants.add_argument("--start", type=int, default=0, help="number of the first mutant")
