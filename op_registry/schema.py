@@ -58,12 +58,14 @@ class Resolution(StrEnum):
     """What a dispatch key resolves to for one op overload, read from the dispatcher's table."""
 
     KERNEL = "kernel"
+    """Registered for this very key: at AutogradPrivateUse1, the backend's own autograd kernel."""
     COMPOSITE_IMPLICIT = "composite_implicit"
     COMPOSITE_EXPLICIT = "composite_explicit"
     COMPOSITE_EXPLICIT_NON_FUNCTIONAL = "composite_explicit_non_functional"
     FALLTHROUGH = "fallthrough"
     FALLBACK = "fallback"
     AUTOGRAD_KERNEL = "autograd_kernel"
+    """PyTorch's own for all backends: a derivative formula, or the error that there is none."""
     NONE = "none"
 
 
@@ -74,6 +76,8 @@ class EndsIn(StrEnum):
     """The schema's structured ``.out`` delegate."""
     OBSERVED = "observed"
     """The calls of a sample run."""
+    GENERATED = "generated"
+    """The declaration says of which other op torchgen generated this form (``out=``, copying)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from op_registry.build.declarations import delegate_of, has_formula, has_kernel
+from op_registry.build.declarations import Declaration, delegate_of, has_formula, has_kernel
 from op_registry.build.gradients import no_gradient
 from op_registry.build.host_syncs import host_sync, lowering_evidence
+from op_registry.build.observation import Run
 from op_registry.build.support import Rules, fallback_of
+from op_registry.build.table import Entry
 from op_registry.schema import Evidence, EvidenceKind, Hazard, OpRecord, Resolution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from op_registry.build.declarations import Declaration
-    from op_registry.build.observation import Run
     from op_registry.build.support import Ruling
-    from op_registry.build.table import Entry
 
 _DYNAMIC = {
     "dynamic_output_shape": "the shape of the output depends on the values of the input",

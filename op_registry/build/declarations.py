@@ -28,20 +28,26 @@ class Declaration:
     """``aten.add.out`` of the functional or in-place form of a structured op."""
     keys: set[str] = field(default_factory=set)
     """Dispatch keys that name a kernel."""
+    generated_from: str | None = None
+    """The op whose other form this is: torchgen wrote its kernel, which calls that op."""
 
 
 def read_native_functions(path: Path) -> dict[str, Declaration]:
     """Return the declared ops by dotted name (``aten.add.Tensor``)."""
     found: dict[str, Declaration] = {}
-    current, in_dispatch = Declaration(), False
+    current, source, in_dispatch = Declaration(), "", False
     for line in path.read_text(encoding="utf-8").splitlines():
         if entry := _ENTRY.match(line):
-            current = found.setdefault(_dotted(entry[1]), Declaration())
-            in_dispatch = False
+            source = _dotted(entry[1])
+            current, in_dispatch = found.setdefault(source, Declaration()), False
         elif plain := _FIELD.match(line):
             in_dispatch = plain[1] == "dispatch"
             if plain[1] == "structured_delegate":
                 current.structured_delegate = _dotted(plain[2].split()[0])
+            elif plain[1] == "autogen":
+                for name in plain[2].split(","):
+                    form = found.setdefault(_dotted(name.strip()), Declaration())
+                    form.generated_from = source
         elif in_dispatch and (kernels := _KERNELS.match(line)):
             current.keys.update(key.strip() for key in kernels[1].split(","))
     return found

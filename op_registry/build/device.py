@@ -9,15 +9,20 @@ ENVIRONMENT = {
     "TPU_WORKER_ID": "0",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     "PYTHONHASHSEED": "0",
+    "MALLOC_PERTURB_": "255",
 }
-"""What the child is started with. Without the first the runtime asks a cloud metadata server for
-minutes; without the last but one a second process meets the first one's lock file."""
+"""What the child is started with.
+
+Without TPU_SKIP_MDS_QUERY the runtime asks a cloud metadata server for minutes; without
+ALLOW_MULTIPLE_LIBTPU_LOAD a second process meets the first one's lock file. The last two make runs
+repeat: the order of sets, and what uninitialised memory holds (zeros).
+"""
 
 
 def initialise() -> str:
     """Import torch and the wheel, register the device, return its type (``tpu``)."""
-    import torch_tpu  # noqa: F401, PLC0415  # only the child has it
-    from torch_tpu import _loader  # noqa: PLC0415
+    import torch_tpu  # noqa: F401  # only the child has it
+    from torch_tpu import _loader
 
     # load() stops before this step when no TPU is plugged in.
     _loader._init_device("tpu")

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+UNFIT = "its own code does not run on placeholder tensors"
+"""It crashed, waited for a device, or worked on memory without calling an op: no verdict. One text
+for all, because which of them happens is up to what the memory holds."""
+
+
 class Answer(StrEnum):
     """How the backend answered a call on placeholder tensors."""
 

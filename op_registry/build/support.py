@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from op_registry.build.declarations import delegate_of
+from op_registry.build.declarations import Declaration
 from op_registry.build.observation import Answer, Run
 from op_registry.schema import EndsIn, Fallback, Resolution, Support
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from op_registry.build.declarations import Declaration
     from op_registry.build.table import Entry
 
+_UNDECLARED = Declaration()
+_NO_KERNEL = "no TPU kernel"
+_RAISES = "PrivateUse1 resolves to the fallback that raises"
+_OTHER_KEY = (
+    "no kernel at PrivateUse1, but a sample ran: another dispatch key (a layout's) serves it"
+)
+_REFUSES = re.compile(
+    r"DispatchStub: missing kernel for|device type, got:|_overrideable not implemented"
+)
+"""What PyTorch's own code says when it has nothing for a device."""
+_HOW = {
+    EndsIn.STRUCTURED: "structured op, ends in",
+    EndsIn.GENERATED: "generated form that calls and copies, ends in",
+}
 _IMPLICIT_UNSEEN = "decomposes before it reaches the backend and no sample ran: judge its pieces"
 _EXPLICIT_UNSEEN = "a composite whose pieces no sample showed"
 
@@ -48,59 +62,71 @@ class Rules:
         if entry.privateuse1 is Resolution.KERNEL:
             return Ruling(support=Support.NATIVE, reason="a TPU kernel is registered")
         if entry.privateuse1 is Resolution.FALLBACK:
-            return Ruling(support=Support.MISSING, reason=self._missing(op))
-        delegate = delegate_of(self._declared, op)
-        if delegate is not None and delegate in self._table:
-            return self._structured(delegate)
-        return self._observed(entry)
+            return self._without_kernel(op)
+        declared = self._declared.get(op, _UNDECLARED)
+        if (delegate := declared.structured_delegate) and delegate in self._table:
+            return self._through(delegate, EndsIn.STRUCTURED)
+        ruling = self._observed(entry)
+        source = declared.generated_from
+        if ruling.support is Support.UNKNOWN and source and source in self._table:
+            return self._through(source, EndsIn.GENERATED)
+        return ruling
 
-    def _structured(self, delegate: str) -> Ruling:
-        inner = self.rule(delegate)
+    def _without_kernel(self, op: str) -> Ruling:
+        replies = [r for run in self._runs.get(op, ()) if (r := run.leaves.get(op))]
+        if any(reply.answer is Answer.RAN for reply in replies):
+            return Ruling(support=Support.UNKNOWN, reason=_OTHER_KEY)
+        said = [r.message for r in replies if r.answer is Answer.NOT_IMPLEMENTED]
+        return Ruling(
+            support=Support.MISSING, reason=f"{_NO_KERNEL}: {said[0] if said else _RAISES}"
+        )
+
+    def _through(self, other: str, how: EndsIn) -> Ruling:
+        inner = self.rule(other)
         words = "which has a TPU kernel" if inner.support is Support.NATIVE else inner.reason
         return Ruling(
-            support=inner.support,
-            reason=f"structured op: ends in {delegate}, {words}",
-            ends_in=(delegate,),
-            how=EndsIn.STRUCTURED,
+            support=inner.support, reason=f"{_HOW[how]} {other}: {words}", ends_in=(other,), how=how
         )
 
     def _observed(self, entry: Entry) -> Ruling:
         runs = self._runs.get(entry.op, ())
         whole = [run for run in runs if not run.error]
+        # A run that met a gap has shown that the op raises, whatever went wrong behind the gap.
+        if not whole and runs and all(self._gaps(run) for run in runs):
+            whole = list(runs)
+        if not whole and runs and all(_REFUSES.search(run.error) for run in runs):
+            reason = f"a composite whose own code refuses the device: {runs[0].error}"
+            return Ruling(support=Support.MISSING, reason=reason)
         if not whole:
             return Ruling(support=Support.UNKNOWN, reason=_unseen(entry, runs))
         leaves = tuple(sorted({leaf for run in whole for leaf in run.leaves}))
-        support, reason = self._judge(whole, leaves)
+        support, reason = self._judge(whole)
         return Ruling(support=support, reason=reason, ends_in=leaves, how=EndsIn.OBSERVED)
 
-    def _judge(self, runs: Sequence[Run], leaves: tuple[str, ...]) -> tuple[Support, str]:
-        gaps = {leaf for leaf in leaves if not self._has_kernel(leaf)}
-        stopped = [run for run in runs if gaps.intersection(run.leaves)]
-        if not leaves:
-            return Support.NATIVE, "reads or changes metadata only: no kernel is needed"
+    def _judge(self, runs: Sequence[Run]) -> tuple[Support, str]:
+        gaps = set().union(*map(self._gaps, runs))
+        stopped = sum(bool(self._gaps(run)) for run in runs)
+        if not any(run.leaves for run in runs):
+            return (
+                Support.NATIVE,
+                "calls no op on the device (views, sizes and the like): needs no kernel",
+            )
         if not gaps:
             return Support.NATIVE, "a composite that ends in TPU kernels in every sample"
         names = ", ".join(sorted(gaps))
-        if len(stopped) == len(runs):
+        if stopped == len(runs):
             return Support.MISSING, f"a composite that ends in {names}, without a TPU kernel"
         return Support.UNKNOWN, (
-            f"depends on the arguments: {len(stopped)} of {len(runs)} samples ended in {names}, "
+            f"depends on the arguments: {stopped} of {len(runs)} samples ended in {names}, "
             "without a TPU kernel"
         )
+
+    def _gaps(self, run: Run) -> set[str]:
+        return {leaf for leaf in run.leaves if not self._has_kernel(leaf)}
 
     def _has_kernel(self, leaf: str) -> bool:
         entry = self._table.get(leaf)
         return entry is not None and entry.privateuse1 is Resolution.KERNEL
-
-    def _missing(self, op: str) -> str:
-        said = [
-            reply.message
-            for run in self._runs.get(op, ())
-            if (reply := run.leaves.get(op)) and reply.answer is Answer.NOT_IMPLEMENTED
-        ]
-        if said:
-            return f"no TPU kernel; the call raises: {said[0]}"
-        return "no TPU kernel: PrivateUse1 resolves to the fallback that raises"
 
 
 def fallback_of(ruling: Ruling, op: str, table: Mapping[str, Entry]) -> Fallback | None:

@@ -1,0 +1,39 @@
+"""Chooses the samples of an op: from torch's own inputs, else its relatives', else made up."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from op_registry.build.samples import generic
+from op_registry.build.samples.family import Families
+from op_registry.build.samples.trial import outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from op_registry.build.samples.sample import Sample
+
+NAMESPACES = frozenset({"aten", "prims", "quantized_decomposed"})
+"""Where arguments may be made up. Elsewhere calls talk to process groups, profilers or streams."""
+_MOST_DERIVED = 3
+
+
+class Sampler:
+    """Gives the samples of any op, in a fixed order."""
+
+    def __init__(self, harvested: Mapping[str, Sequence[Sample]]) -> None:
+        self._harvested = harvested
+        self._families = Families(harvested)
+
+    def samples(self, op: str, func: Any) -> list[Sample]:
+        """Return samples of ``op`` that the CPU accepts, the most telling first; maybe none."""
+        if found := list(self._harvested.get(op, ())):
+            return found
+        if op.split(".", maxsplit=1)[0] not in NAMESPACES:
+            return []
+        return list(itertools.islice(self._derived(op, func), _MOST_DERIVED))
+
+    def _derived(self, op: str, func: Any) -> Iterator[Sample]:
+        tried = itertools.chain(self._families.samples(op, func), generic.samples(func))
+        return (sample for sample in tried if outcome(func, sample)[0])
