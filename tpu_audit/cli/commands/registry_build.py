@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 import click
 
+from op_registry.build import build
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import format_option
 from tpu_audit.cli.outputs import check_writable, write_atomically
-from tpu_audit.cli.registry_child import build
 
 
 @click.command("build", cls=Command)
@@ -36,10 +37,13 @@ def command(python: str, output: str | None, fmt: str) -> None:
     out = current_app().out
     if output:
         check_writable(Path(output))
-    snapshot, data = build(python)
+    with tempfile.TemporaryDirectory(prefix="tpu-audit-") as folder:
+        raw = Path(folder, "snapshot.json")
+        snapshot = build(python, raw)
+        data = raw.read_text(encoding="utf-8")
     minor = snapshot.torch.rpartition(".")[0]
     path = Path(output or f"{snapshot.package}-{snapshot.version}-torch-{minor}.json")
-    write_atomically(path, data.decode())
+    write_atomically(path, data)
     if fmt == "json":
         made = {"package": snapshot.package, "version": snapshot.version, "torch": snapshot.torch}
         ops = len(snapshot.ops)
