@@ -333,3 +333,9 @@ def test_a_tower_left_out_is_not_fed(feed: Feeder) -> None:
 
     assert "input_features" not in fed.kwargs
     assert fed.count(IMAGE) == 256
+
+
+def test_what_is_not_fed_is_said(feed: Feeder) -> None:
+    """A model that also takes videos is traced with an image, and the report says so."""
+    assert "not fed: videos" in feed(FAMILIES["qwen2_vl"][0]).said
+    assert "not fed" not in feed(FAMILIES["llava"][0]).said

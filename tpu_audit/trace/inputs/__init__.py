@@ -14,6 +14,7 @@ from tpu_audit.trace.inputs import (
     multimodal,
     paired,
     perceiver,
+    phi4,
     realtime,
     robotics,
     speech,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 BUILDERS: tuple[Builder, ...] = (
     robotics.BUILDER,
     perceiver.BUILDER,
+    phi4.BUILDER,
     codebooks.BUILDER,
     kosmos.BUILDER,
     realtime.BUILDER,
@@ -72,10 +74,27 @@ def build_inputs(ctx: InputContext) -> Inputs:
             code="inputs_failed",
             hint="the config may be incomplete",
         ) from error
+    inputs.assumptions.extend(_left_out(ctx, inputs))
     missing = sorted(required(ctx) - set(inputs.kwargs))
     if missing:
         raise _unserved(ctx, f"nothing known to give as {', '.join(missing)}")
     return inputs
+
+
+_MODALITIES = {
+    "pixel_values": "images",
+    "pixel_values_videos": "videos",
+    "input_features": "audio",
+    "input_values": "audio",
+    "audio_input_ids": "audio tokens",
+}
+
+
+def _left_out(ctx: InputContext, inputs: Inputs) -> list[str]:
+    """Say which modalities forward takes and the trace does not show."""
+    given = {what for name, what in _MODALITIES.items() if name in inputs.kwargs}
+    takes = {what for name, what in _MODALITIES.items() if name in ctx.parameters}
+    return [f"not fed: {what}" for what in sorted(takes - given)]
 
 
 def _unserved(ctx: InputContext, why: str) -> NotAuditedError:

@@ -27,6 +27,8 @@ _CODEBOOKS = ("dia",)
 """model_types whose decoder reads (batch, steps, codebooks)."""
 _DECODER_INPUTS = ("decoder_input_ids", "decoder_input_values")
 
+_EMBEDDED = ("pop2piano",)
+"""model_types whose spectrogram is as wide as the model."""
 _WITHOUT_PRENETS = ("SpeechT5Model",)
 """Classes that take what a head's prenets make of speech or text."""
 
@@ -53,7 +55,13 @@ def build(ctx: InputContext) -> Inputs:
     """Give the encoder its input, ended as a tokenizer ends it, and the decoder its own."""
     encoder = _encoder(ctx) or text.BUILDER
     if type(ctx.model).__name__ in _WITHOUT_PRENETS:
-        return _states(ctx)
+        return _states(ctx, "input_values", "decoder_input_values")
+    if ctx.model_type in _EMBEDDED:
+        heard, decoder = _states(ctx, "input_features"), _tokens(ctx)
+        return Inputs(
+            kwargs={**heard.kwargs, **decoder.kwargs},
+            assumptions=[*heard.assumptions, *decoder.assumptions],
+        )
     inputs = encoder.build(ctx)
     if encoder is text.BUILDER:
         inputs.kwargs["input_ids"] = _ended(ctx, inputs.kwargs["input_ids"])
@@ -64,12 +72,12 @@ def build(ctx: InputContext) -> Inputs:
     )
 
 
-def _states(ctx: InputContext) -> Inputs:
-    width = find_int(ctx.config, "hidden_size", default=1)
+def _states(ctx: InputContext, *names: str) -> Inputs:
+    width = find_int(ctx.config, "hidden_size", "d_model", default=1)
     one = Floats(shape=(ctx.settings.batch, ctx.settings.seq_len, width))
     return Inputs(
-        kwargs={"input_values": one, "decoder_input_values": one},
-        assumptions=[f"hidden states on both sides, {ctx.settings.seq_len} steps: no prenets here"],
+        kwargs=dict.fromkeys(names, one),
+        assumptions=[f"{' and '.join(names)}: {ctx.settings.seq_len} steps of the model's width"],
     )
 
 

@@ -65,6 +65,10 @@ AUDIO = Modality(
 )
 
 
+_HOLDERS = ("vlm", "encoder")
+"""Parts that do the merging for the whole: of a robot's policy, of an encoder-decoder."""
+
+
 def merges(ctx: InputContext, modality: Modality) -> bool:
     """Tell whether the model puts features of ``modality`` in the place of tokens."""
     absent = any(getattr(ctx.config, section, ...) is None for section in modality.sections)
@@ -82,7 +86,8 @@ def merges_any(ctx: InputContext) -> bool:
 def _features_method(ctx: InputContext, modality: Modality) -> Callable[..., Any] | None:
     """Return the model's own way from an input of ``modality`` to its features, or its encoder."""
     base = getattr(ctx.model, "base_model", ctx.model)
-    owners = (base, ctx.model, getattr(base, "vlm", None))  # a robot's policy holds a whole VLM
+    parts = (getattr(base, name, None) for name in _HOLDERS)
+    owners = (base, ctx.model, *(part for part in parts if part is not None))
     for name in (f"get_{modality.name}_features", f"{modality.name}_tower"):
         for owner in owners:
             method: Callable[..., Any] | None = getattr(owner, name, None)
