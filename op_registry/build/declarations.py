@@ -44,6 +44,9 @@ def read_native_functions(path: Path) -> dict[str, Declaration]:
             in_dispatch = plain[1] == "dispatch"
             if plain[1] == "structured_delegate":
                 current.structured_delegate = _dotted(plain[2].split()[0])
+            elif plain[1] == "ufunc_inner_loop":
+                # torchgen writes both kernels from the one loop.
+                current.keys.update(("CPU", "CUDA"))
             elif plain[1] == "autogen":
                 for name in plain[2].split(","):
                     form = found.setdefault(_dotted(name.strip()), Declaration())

@@ -21,8 +21,8 @@ def host_sync(runs: Sequence[Run]) -> str | None:
     seen = [(leaf, reply) for run in runs for leaf, reply in run.leaves.items() if _reads(reply)]
     if not seen:
         return None
-    stopped = sum(any(_reads(reply) for reply in run.leaves.values()) for run in runs)
-    often = "" if stopped == len(runs) else f" in {stopped} of {len(runs)} samples"
+    always = all(any(_reads(reply) for reply in run.leaves.values()) for run in runs)
+    often = "" if always else " in some samples"
     pieces = ", ".join(sorted({leaf for leaf, _ in seen}))
     return f"reads a value back from the device{often} ({pieces})"
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 UNFIT = "its own code does not run on placeholder tensors"
 """It crashed, waited for a device, or worked on memory without calling an op: no verdict. One text
 for all, because which of them happens is up to what the memory holds."""

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import _pytree as pytree
 from torch_tpu._internal import execution_mode
-from torch_tpu._internal.compile import tpu_torch_compile
 
 from op_registry.build.answers import classify, first_line
 from op_registry.build.observation import UNFIT, Answer, Reply, Run
 from op_registry.build.reenter import CompositeMode
 from op_registry.build.samples.sample import Sample, seed
 from op_registry.build.table import dotted
+from op_registry.build.twins import DEVICE, Twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from op_registry.build.table import Entry
 
-DEVICE = "tpu"
+_is_alias_of = torch._C._is_alias_of  # type: ignore[attr-defined]
 _RAN = Reply(answer=Answer.RAN)
 
 
@@ -78,8 +78,7 @@ def _only_views(result: Any, func: Any, given: Any) -> bool:
     inputs = [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
     outputs = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
     return bool(outputs) and all(
-        any(output is one or torch._C._is_alias_of(output, one) for one in inputs)
-        for output in outputs
+        any(output is one or _is_alias_of(output, one) for one in inputs) for output in outputs
     )
 
 
@@ -105,7 +104,7 @@ class _Observer(CompositeMode):
         super().__init__(table)
         self.runs: dict[str, list[Run]] = {}
         self.frames: list[dict[str, Reply]] = [{}]
-        self._twins: dict[int, tuple[Any, torch.Tensor]] = {}
+        self._twins = Twins()
 
     def placeholders(
         self, schema: Any, sample: Sample, *, keep_integers: bool
@@ -115,7 +114,7 @@ class _Observer(CompositeMode):
         def moved(value: Any) -> Any:
             if keep_integers and isinstance(value, torch.Tensor) and _is_index(value):
                 return value
-            return self._backend_value(value)
+            return self._twins.to_backend(value)
 
         args, kwargs = pytree.tree_map(moved, (sample.args, sample.kwargs))
         makes_tensors = any(a.name == "device" and a.kwarg_only for a in schema.arguments)
@@ -131,10 +130,12 @@ class _Observer(CompositeMode):
         error = ""
         try:
             result = super().composite(name, func, key, args, kwargs)
-            self._adopt(result, func, args, kwargs)
+            if self._twins.lacks(result):
+                # Some views are made without calling any op.
+                self._find_twins(result, func, self._twins.of((args, kwargs)))
             if not self.frames[-1] and not _only_views(result, func, (args, kwargs)):
                 error = UNFIT
-            return result  # noqa: TRY300  # a failure to adopt counts as well
+            return result  # noqa: TRY300  # the rest of the block can fail as well
         except Exception as raised:
             error = first_line(raised)
             raise
@@ -146,70 +147,27 @@ class _Observer(CompositeMode):
 
     def leaf(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a leaf on the backend and on the twins; the twins' result stands in for a refusal."""
-        reply, result = _RAN, None
-        twins = self._to_cpu((args, kwargs))
+        given = (args, kwargs)
+        twins = self._twins.of(given)
         try:
             result = super().leaf(name, func, args, kwargs)
-        except Exception as raised:  # noqa: BLE001  # the refusal is the observation
-            reply = classify(raised)
-        if _on_device((args, kwargs, result)):
-            self._note(name, reply)
-        if reply.answer is Answer.RAN:
-            # Ops that only the backend has leave no twin: the next to need it says so.
-            with contextlib.suppress(NotImplementedError):
-                self._pair(result, func(*twins[0], **twins[1]))
-            return result
-        return self._stand_in(func(*twins[0], **twins[1]), (args, kwargs), twins)
+        except Exception as raised:  # the refusal is the observation
+            if _on_device(given):
+                self._note(name, classify(raised))
+            if twins is None:
+                raise
+            return self._twins.stand_in(func(*twins[0], **twins[1]), given, twins)
+        if _on_device((given, result)):
+            self._note(name, _RAN)
+        self._find_twins(result, func, twins)
+        return result
 
-    def _adopt(self, result: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Find twins for outputs that the composite made without calling any op (some views)."""
-        outputs = [t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor)]
-        if any(t.device.type != "cpu" and id(t) not in self._twins for t in outputs):
-            twins = self._to_cpu((args, kwargs))
-            self._pair(result, func(*twins[0], **twins[1]))
+    def _find_twins(self, result: Any, func: Any, twins: Any | None) -> None:
+        # What only the backend has leaves no twin: that matters when a refusal needs one.
+        if twins is not None:
+            with contextlib.suppress(Exception):
+                self._twins.pair(result, func(*twins[0], **twins[1]))
 
     def _note(self, leaf: str, reply: Reply) -> None:
         if self.frames[-1].setdefault(leaf, reply).answer is Answer.RAN:
             self.frames[-1][leaf] = reply
-
-    def _pair(self, result: Any, expected: Any) -> None:
-        for mine, twin in zip(
-            pytree.tree_leaves(result), pytree.tree_leaves(expected), strict=True
-        ):
-            if isinstance(mine, torch.Tensor):
-                self._twins[id(mine)] = (mine, twin)
-
-    def _stand_in(self, expected: Any, given: Any, twins: Any) -> Any:
-        """Return placeholders shaped like ``expected``; an output that is an input stays it."""
-        mine = {
-            id(twin): arg
-            for twin, arg in zip(pytree.tree_leaves(twins), pytree.tree_leaves(given), strict=True)
-            if isinstance(twin, torch.Tensor)
-        }
-        return pytree.tree_map_only(
-            torch.Tensor, lambda t: mine[id(t)] if id(t) in mine else self._placeholder(t), expected
-        )
-
-    def _placeholder(self, twin: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = tpu_torch_compile.placeholder(list(twin.shape), twin.dtype)
-        self._twins[id(made)] = (made, twin)
-        return made
-
-    def _backend_value(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return self._placeholder(value)
-        if isinstance(value, torch.device):
-            return torch.device(DEVICE)
-        return None if isinstance(value, torch.Generator) else value
-
-    def _to_cpu(self, tree: Any) -> Any:
-        return pytree.tree_map(self._cpu_value, tree)
-
-    def _cpu_value(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            if value.device.type == "cpu":
-                return value
-            if id(value) not in self._twins:
-                raise LookupError("a tensor that no recorded op made")
-            return self._twins[id(value)][1]
-        return torch.device("cpu") if isinstance(value, torch.device) else value

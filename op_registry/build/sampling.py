@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from op_registry.build.table import Entry
 
-HANG_SECONDS = 10
+HANG_SECONDS = 15
 """An op that takes longer waits for a device that is not there: all others take milliseconds."""
 MOST_DEATHS = 100
 

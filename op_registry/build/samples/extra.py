@@ -49,6 +49,8 @@ def _images() -> Iterator[Callable[[], Any]]:
     ):
         yield partial(functional.interpolate, given, scale_factor=2.0, mode=mode, antialias=smooth)
     yield partial(functional.affine_grid, torch.rand(1, 2, 3), [1, 2, 4, 4], align_corners=False)
+    grid = partial(_ATEN.affine_grid_generator_backward.default, torch.rand(1, 4, 4, 2))
+    yield partial(grid, [1, 2, 4, 4], align_corners=False)
     yield partial(functional.conv_tbc, torch.rand(5, 2, 3), torch.rand(3, 3, 4), torch.rand(4))
     classes = torch.zeros(1, 4, 4, dtype=torch.int64)
     yield partial(_ATEN.nll_loss2d.default, functional.log_softmax(image, 1), classes)
@@ -59,6 +61,7 @@ def _quantisation() -> Iterator[Callable[[], Any]]:
     limits = (-128, 127, torch.int8)
     scale, zero = torch.tensor([0.1]), torch.tensor([0])
     scales, zeros = torch.tensor([0.1, 0.2]), torch.tensor([0, 0])
+    yield partial(torch.fake_quantize_per_channel_affine, plain, scales, zeros, 0, -128, 127)
     ops = torch.ops.quantized_decomposed
     for quantise, given in ((ops.quantize_per_tensor, plain), (ops.dequantize_per_tensor, whole)):
         yield partial(quantise.default, given, 0.1, 0, *limits)
@@ -79,6 +82,14 @@ def _others() -> Iterator[Callable[[], Any]]:
     yield partial(torch.clip, square, min=row)
     yield partial(torch.randint, 0, 5, (3,), generator=torch.Generator())
     yield partial(torch.nuclear_norm, square, [0, 1])
+    yield partial(torch.linalg.cond, square, "fro")
+    yield partial(torch.orgqr, square, row)
+    yield partial(torch.gradient, square, spacing=[torch.arange(3), torch.arange(3)], dim=[0, 1])
+    yield partial(torch.float_power, square, 2.0)
+    yield partial(_ATEN.float_power_.Scalar, square.double(), 2.0)
+    yield partial(_ATEN.float_power_.Tensor, square.double(), row)
+    yield partial(_ATEN.unflatten_dense_tensors.default, torch.rand(6), [row, row])
+    yield partial(_ATEN.trace_backward.default, torch.tensor(1.0), [3, 3])
     pair = ((1, 1), (0, 0), (1, 1), False, (0, 0), 1, False, False, False, False)
     image = torch.rand(1, 2, 4, 4)
     yield partial(_ATEN._convolution.default, image, torch.rand(2, 2, 3, 3), None, *pair)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NAMESPACES = frozenset({"aten", "prims", "quantized_decomposed"})
 """Where arguments may be made up. Elsewhere calls talk to process groups, profilers or streams."""
+_RAW_POINTERS = ("fbgemm", "_saturate_weight_to_fp16")
+"""CPU code behind a composite's name: it writes to any tensor's memory as if it were the host's."""
 _MOST_DERIVED = 3
 
 
@@ -30,7 +32,8 @@ class Sampler:
         """Return samples of ``op`` that the CPU accepts, the most telling first; maybe none."""
         if found := list(self._harvested.get(op, ())):
             return found
-        if op.split(".", maxsplit=1)[0] not in NAMESPACES:
+        namespace, name, _ = op.split(".")
+        if namespace not in NAMESPACES or name.startswith(_RAW_POINTERS):
             return []
         return list(itertools.islice(self._derived(op, func), _MOST_DERIVED))
 

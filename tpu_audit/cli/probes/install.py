@@ -17,7 +17,7 @@ DISTRIBUTIONS = ("torch", "transformers", "huggingface-hub", "torch-tpu", "libtp
 
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "scan": ("huggingface-hub", "torch", "transformers"),
+        "scan": ("huggingface-hub", "scipy", "torch", "transformers"),
         "tpu": ("expecttest", "jax", "libtpu", "torch-tpu"),
     }
 )
