@@ -109,6 +109,16 @@ def test_quantised_config_is_traced_plain(snapshot: Snapshot) -> None:
         ({**BERT, "hidden_size": "wide"}, Stage.CONFIG, "invalid_config", False),
         ({**BERT, "num_attention_heads": 5}, Stage.BUILD, "build_failed", False),
         ({**BERT, "hidden_act": "no-such-act"}, Stage.BUILD, "build_failed", False),
+        (
+            {
+                "architectures": ["MobileViTModel"],
+                "model_type": "mobilevit",
+                "image_size": 2**40,  # more than a tensor's sizes may multiply to
+            },
+            Stage.INPUTS,
+            "inputs_failed",
+            False,
+        ),
     ],
 )
 def test_failures_name_their_stage(

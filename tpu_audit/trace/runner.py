@@ -49,7 +49,7 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
             model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
         )
         inputs = build_inputs(context)
-        kwargs = _realise_all(inputs.kwargs, dtype)
+        kwargs = _on_device(inputs.kwargs, dtype)
         with places.follow(model):
             _forward(model, kwargs, recorder)
     return Trace(
@@ -84,6 +84,19 @@ def _forward(model: torch.nn.Module, kwargs: dict[str, Any], recorder: Recorder)
 def _prober(dtype: torch.dtype) -> Probe:
     """Let input builders run a method of the model, unrecorded."""
     return lambda method, kwargs: method(**_realise_all(kwargs, dtype))
+
+
+def _on_device(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    """Make the inputs; sizes that a config asks for may be more than a tensor can have."""
+    try:
+        return _realise_all(kwargs, dtype)
+    except Exception as error:
+        raise NotAuditedError(
+            f"the inputs cannot be made: {shorten(error)}",
+            stage=Stage.INPUTS,
+            code="inputs_failed",
+            hint="check the sizes in config.json and in the processor's config",
+        ) from error
 
 
 def _realise_all(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:

@@ -58,11 +58,8 @@ def build_inputs(ctx: InputContext) -> Inputs:
     Raises :class:`NotAuditedError` (stage ``inputs``) for a forward that no builder serves, or
     whose required arguments the builder that serves it does not know.
     """
-    builder = next((builder for builder in BUILDERS if builder.applies(ctx)), None)
-    if builder is None:
-        raise _unserved(ctx, "no builder knows its main input")
     try:
-        inputs = builder.build(ctx)
+        inputs = _builder(ctx).build(ctx)
         extras.complete(ctx, inputs)
         workarounds.apply(ctx, inputs)
     except NotAuditedError:
@@ -95,6 +92,13 @@ def _left_out(ctx: InputContext, inputs: Inputs) -> list[str]:
     given = {what for name, what in _MODALITIES.items() if name in inputs.kwargs}
     takes = {what for name, what in _MODALITIES.items() if name in ctx.parameters}
     return [f"not fed: {what}" for what in sorted(takes - given)]
+
+
+def _builder(ctx: InputContext) -> Builder:
+    for builder in BUILDERS:
+        if builder.applies(ctx):
+            return builder
+    raise _unserved(ctx, "no builder knows its main input")
 
 
 def _unserved(ctx: InputContext, why: str) -> NotAuditedError:
