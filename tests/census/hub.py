@@ -32,6 +32,7 @@ def census(folder: Path, out: Path, tell: Callable[[str], None]) -> bool:
     for outcome in sweep(paths, folder, LIMITS):
         tell(f"{len(outcomes) + 1}/{len(paths)} {outcome.name}: {outcome.code or outcome.verdict}")
         outcomes.append(outcome)
+    out.mkdir(parents=True, exist_ok=True)
     (out / "hub_configs.md").write_text(_page(outcomes, here), encoding="utf-8")
     (out / "hub_configs.json").write_text(_json(outcomes, here), encoding="utf-8")
     return share(outcomes, here) >= REQUIRED and all(outcome.typed for outcome in outcomes)
