@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.trace.inputs import (
     audio,
     codebooks,
+    conversation,
     document,
     encoder_decoder,
     extras,
@@ -37,6 +38,7 @@ BUILDERS: tuple[Builder, ...] = (
     phi4.BUILDER,
     codebooks.BUILDER,
     kosmos.BUILDER,
+    conversation.BUILDER,
     realtime.BUILDER,
     encoder_decoder.BUILDER,
     document.BUILDER,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tpu_audit.trace.inputs.extras import missing
+from tpu_audit.trace.inputs.fields import as_int, own, text_section
 from tpu_audit.trace.inputs.lengths import position_limit
 from tpu_audit.trace.inputs.signature import accepts, fitting, needed
 from tpu_audit.trace.inputs.tokens import placeholder_id, token_ids
@@ -114,17 +115,23 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
     found: Any = probe(method, fitting(method, {**kwargs, **extra}))
     features = getattr(found, "pooler_output", None)
     if features is not None:
-        width = int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
-        return _rows(features, width) // ctx.settings.batch
+        return _vectors(features, _width(ctx)) // ctx.settings.batch
     rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
 
 
-def _rows(features: Any, width: int) -> int:
-    """Count vectors: of the model's width where that is an axis (it need not be the last)."""
+def _width(ctx: InputContext) -> int:
+    """Return the width of the language model (embeddings may be narrower, and projected)."""
+    width = as_int(own(text_section(ctx.config), "hidden_size", "d_model", "n_embd"))
+    return width or int(ctx.model.get_input_embeddings().weight.shape[-1])  # type: ignore[operator]
+
+
+def _vectors(features: Any, width: int) -> int:
+    """Count vectors of the model's width, as its check does; of another width, count rows."""
     if isinstance(features, torch.Tensor):
-        return features.numel() // (width if width in features.shape else features.shape[-1])
-    return sum(_rows(part, width) for part in features)
+        elements = features.numel()
+        return elements // (width if elements % width == 0 else features.shape[-1])
+    return sum(_vectors(part, width) for part in features)
 
 
 def prompt(ctx: InputContext, counts: Mapping[Modality, int]) -> tuple[dict[str, Any], list[str]]:
