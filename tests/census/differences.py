@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -126,6 +127,24 @@ def _stored(case: Case) -> Iterator[Term]:
     if hidden and (heads := config.get("num_attention_heads")):
         amount = config["num_hidden_layers"] * (hidden // heads // 2)
         yield Term(what="stored rotary frequencies, one set a layer", amount=amount)
+    if shared := _shared_keys(layers_of(case.weights)):
+        scalars = {n: s for n, s in case.weights.kept_buffers.items() if "layer_scalar" in n}
+        what = "stored keys and values of layers that use another's, and layer scalars"
+        yield Term(what=what, amount=shared + size(scalars))
+
+
+def _shared_keys(layers: list[Layer]) -> int:
+    """Count what layers without keys would have of them: as those with queries as wide."""
+    own: dict[tuple[int, ...], int] = {}
+    total = 0
+    for layer in layers:
+        queries = next((s for n, s in layer.mixing.items() if "q_proj" in n), ())
+        keys = {n: s for n, s in layer.mixing.items() if re.search("k_proj|v_proj|k_norm", n)}
+        if keys:
+            own[queries] = size(keys)
+        else:
+            total += own.get(queries, 0)
+    return total
 
 
 def _more_layers(case: Case) -> Iterator[Term]:

@@ -67,7 +67,9 @@ def _page(outcomes: Sequence[Outcome], here: dict[str, bool]) -> str:
 Input: a folder of {len(outcomes)} public `config.json` files in hub layout, some of them broken on
 purpose. Files of other names that hold a config too (`model_config.json`,
 `config_bert_large.json`) are not models that `scan` would find by a hub id, and are left out.
-Forward pass, bfloat16, batch 1, 128 tokens, {_versions()}; made by `{COMMAND}`.
+Forward pass, bfloat16, batch 1, 128 tokens, by default limits.
+
+Made with {_versions()} by `{COMMAND}`.
 
 {_summary(outcomes, known)}
 ## Failed and skipped, by stage and reason

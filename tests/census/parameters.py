@@ -133,8 +133,11 @@ def _page(compared: Sequence[Compared], undone: Sequence[Outcome]) -> str:
 
 `parameters` of `scan` counts the parameters of the class that is traced, tied ones once. Beside it
 stand the counts of a public list of models (llmfit, `hf_models.json`, May 2026), which holds what
-the hub says of a repository's checkpoint, and here and there an estimate. Made with {versions} by
-`.ci/census parameters FOLDER CSV`.
+the hub says of a repository's checkpoint, and here and there an estimate. Every reason is
+arithmetic on the model's own tensors (`tests/census/differences.py`), or a changed field that is
+put back (`tests/census/variants.py`); `left` is what it leaves of the difference.
+
+Made with {versions} by `.ci/census parameters FOLDER CSV`.
 
 - Models in both that were traced: {len(compared)}.
 - A plain build of the same class on torch's meta device counts the same as `scan`: {plain}.

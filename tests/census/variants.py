@@ -45,6 +45,22 @@ VARIANTS: Mapping[str, Variant] = {
         },
         why="this file holds the config of gemma-3-27b-it; with the 4B model's sizes",
     ),
+    "google/gemma-4-26B-A4B-it": Variant(
+        changes={
+            "text_config": {"attention_k_eq_v": True, "num_global_key_value_heads": 2},
+            "vision_config": {"head_dim": 72, "num_key_value_heads": 16, "standardize": True},
+        },
+        why="this copy left out fields that gemma-4-26B-A4B's own config has",
+    ),
+    "google/gemma-4-E2B-it": Variant(
+        changes={
+            "text_config": {
+                "layer_types": [*["sliding_attention"] * 4, "full_attention"] * 7,
+                "use_double_wide_mlp": True,
+            }
+        },
+        why="this copy left out `layer_types` (every fifth is full) and `use_double_wide_mlp`",
+    ),
     "ibm-granite/granite-4.0-h-tiny": Variant(
         changes={"num_local_experts": 64, "vocab_size": 100352},
         why="this copy has 62 experts and 49,160 tokens, the published model 64 and 100,352",
