@@ -73,9 +73,12 @@ _HOLDERS = ("vlm", "encoder")
 def merges(ctx: InputContext, modality: Modality) -> bool:
     """Tell whether the model puts features of ``modality`` in the place of tokens."""
     absent = any(getattr(ctx.config, section, ...) is None for section in modality.sections)
-    if absent or _features_method(ctx, modality) is None:
+    named = placeholder_id(ctx.config, *modality.tokens) is not None
+    if absent:
         return False
-    return merges_any(ctx) or placeholder_id(ctx.config, *modality.tokens) is not None
+    if _features_method(ctx, modality) is None:
+        return named and _queries(ctx) is not None
+    return named or merges_any(ctx)
 
 
 def merges_any(ctx: InputContext) -> bool:
@@ -102,7 +105,10 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
 
     Raises :class:`NotAuditedError` where it cannot be asked.
     """
-    method, probe = _features_method(ctx, modality), ctx.probe
+    method, probe, queries = _features_method(ctx, modality), ctx.probe, _queries(ctx)
+    if queries is not None and modality is not AUDIO:
+        images = kwargs["pixel_values"].shape[1] if modality is VIDEO else 1
+        return queries * int(images)
     if method is None or probe is None:
         raise NotAuditedError(
             f"{type(ctx.model).__name__} does not tell how many features an {modality.name} gives",
@@ -118,6 +124,11 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
         return _vectors(features, _width(ctx)) // ctx.settings.batch
     rows: torch.Tensor = getattr(found, "last_hidden_state", found)
     return int(rows.numel() // rows.shape[-1] // ctx.settings.batch)
+
+
+def _queries(ctx: InputContext) -> int | None:
+    """Return the queries of a Q-Former: as many features as it makes of any image."""
+    return as_int(own(ctx.config, "num_query_tokens"))
 
 
 def _width(ctx: InputContext) -> int:
@@ -162,6 +173,8 @@ def _run(config: Any, modality: Modality, count: int) -> list[int]:
         )
     start = placeholder_id(config, *modality.starts)
     end = placeholder_id(config, *modality.ends)
+    if start is not None and end is None:  # something ends what was begun: an ordinary token
+        end = int(token_ids(config, 1, 1)[0, 0])
     return [
         *([] if start is None else [start]),
         *[holder] * count,
