@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-ENVIRONMENT = {
+NO_TPU = {
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_ACCELERATOR_TYPE": "v6e-1",
     "TPU_WORKER_HOSTNAMES": "localhost",
     "TPU_WORKER_ID": "0",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
-    "PYTHONHASHSEED": "0",
-    "MALLOC_PERTURB_": "255",
 }
-"""What the child is started with.
+"""What a process that loads the wheel needs on a host without a TPU.
 
 Without TPU_SKIP_MDS_QUERY the runtime asks a cloud metadata server for minutes; without
-ALLOW_MULTIPLE_LIBTPU_LOAD a second process meets the first one's lock file. The last two make runs
-repeat: the order of sets, and what uninitialised memory holds (zeros).
+ALLOW_MULTIPLE_LIBTPU_LOAD a second process meets the first one's lock file.
+"""
+ENVIRONMENT = {**NO_TPU, "PYTHONHASHSEED": "0", "MALLOC_PERTURB_": "255"}
+"""What the builder's child is started with. The last two make runs repeat: the order of sets, and
+what uninitialised memory holds (zeros).
 """
 
 

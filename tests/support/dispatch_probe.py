@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import nn
 
+from tests.support.device import take_device
+
 BF16, F32, F16, F64, I64 = (
     torch.bfloat16,
     torch.float32,
@@ -197,15 +199,7 @@ def probe() -> dict[str, list[str]]:
 def main() -> None:
     """Set up the device that the command line names and print the answers."""
     warnings.simplefilter("ignore")
-    if sys.argv[1] == "torch_tpu":
-        from tpu_audit.trace.child import load_torch_tpu
-
-        load_torch_tpu()
-    else:
-        from op_registry import loader
-        from tpu_audit.trace.device import pretend
-
-        pretend(loader.load(None))
+    take_device(sys.argv[1])
     sys.stdout.write("\n" + json.dumps(probe()) + "\n")
 
 

@@ -11,6 +11,7 @@ import sys
 import warnings
 from typing import Any
 
+from tests.support.device import take_device
 from tpu_audit.trace.runner import trace_on_device
 from tpu_audit.types.errors import NotAuditedError
 from tpu_audit.types.model import ModelSpec
@@ -136,15 +137,7 @@ def trace_one(name: str, config: dict[str, Any], dtype: str) -> dict[str, Any]:
 def main() -> None:
     """Set up the device that the command line names, trace all models, print the answers."""
     warnings.simplefilter("ignore")
-    if sys.argv[1] == "torch_tpu":
-        from tpu_audit.trace.child import load_torch_tpu
-
-        load_torch_tpu()
-    else:
-        from op_registry import loader
-        from tpu_audit.trace.device import pretend
-
-        pretend(loader.load(None))
+    take_device(sys.argv[1])
     answers = {name: trace_one(name, *case) for name, case in MODELS.items()}
     sys.stdout.write("\n" + json.dumps(answers) + "\n")
 

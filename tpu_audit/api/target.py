@@ -15,6 +15,7 @@ from tpu_audit.types.errors import (
     Stage,
     TpuAuditError,
     UsageError,
+    shorten,
 )
 from tpu_audit.types.report import Finding, ModelReport, PhaseReport, Status, Verdict
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tpu_audit.types.trace import Trace, TraceSettings
 
 Scanned = tuple[ModelReport, tuple[Finding, ...]]
-_SHORT = 300
-"""Characters of an unforeseen error's text that go into a report."""
 
 
 class TargetScan:
@@ -165,6 +164,5 @@ def _model(spec: ModelSpec, phases: list[PhaseReport], trace: Trace | None) -> M
 
 
 def _internal(error: Exception, stage: Stage) -> NotAuditedError:
-    text = " ".join(str(error).split())[:_SHORT]
-    message = f"an unforeseen error: {type(error).__name__}: {text}"
+    message = f"an unforeseen error: {shorten(error)}"
     return NotAuditedError(message, stage=stage, code="internal")

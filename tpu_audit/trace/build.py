@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tpu_audit.trace import shadow
-from tpu_audit.types.errors import NotAuditedError, Stage
+from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
     from tpu_audit.types.model import ModelSpec
@@ -215,10 +215,3 @@ def count_parameters(model: nn.Module) -> int:
 
 def _build_code(error: Exception) -> str:
     return "missing_dependency" if isinstance(error, ImportError) else "build_failed"
-
-
-def shorten(error: BaseException, limit: int = 300) -> str:
-    """Type and first lines of an error, on one line."""
-    text = " ".join(str(error).split())
-    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -8,7 +8,8 @@ import json
 import sys
 from typing import Any
 
-from tpu_audit.types.errors import NotAuditedError, Stage
+from op_registry.build.device import initialise
+from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.model import ModelSpec
 from tpu_audit.types.trace import TraceSettings
 
@@ -23,11 +24,10 @@ def main() -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
-        load_torch_tpu()
+        initialise()
         import transformers  # noqa: F401 - its absence is answered before the tracer needs it
     except ImportError as error:
         return {"missing": error.name or str(error)}
-    from tpu_audit.trace.build import shorten
     from tpu_audit.trace.codec import encode_trace
     from tpu_audit.trace.runner import trace_on_device
 
@@ -36,29 +36,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"trace": encode_trace(trace_on_device(spec, settings, request["registry"]))}
     except NotAuditedError as error:
-        return {"error": _fields(error)}
+        return {"error": error.fields()}
     except Exception as error:  # noqa: BLE001 - the parent reports it
         internal = NotAuditedError(shorten(error), stage=Stage.TRACE, code="internal")
-        return {"error": _fields(internal)}
-
-
-def _fields(error: NotAuditedError) -> dict[str, Any]:
-    return {
-        "message": error.message,
-        "stage": error.stage.value,
-        "code": error.code,
-        "skipped": error.skipped,
-        "hint": error.hint,
-    }
-
-
-def load_torch_tpu() -> None:
-    """Make the real backend's device exist, hardware or not.
-
-    torch_tpu's own ``load`` stops where no TPU is on the PCI bus; its device registration, all
-    that dispatching needs, works without.
-    """
-    import torch  # noqa: F401 - torch_tpu expects it loaded
-    from torch_tpu import _loader
-
-    _loader._init_device("tpu")
+        return {"error": internal.fields()}

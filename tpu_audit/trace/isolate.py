@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.limits import bound_process, settle, silence
-from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError
+from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError, shorten
 from tpu_audit.types.trace import Trace
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ _ENVIRONMENT = {
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
 }
 _OUT_OF_MEMORY = ("t allocate memory", "cannot allocate memory", "bad_alloc", "not enough memory")
-_SHORT = 300
-"""Characters of a foreign error message that are passed on."""
 _GRACE_S = 5.0
 """Seconds that a child which closed its pipe has to end."""
 
@@ -112,7 +110,7 @@ def _run(sender: Connection, spec: ModelSpec, settings: TraceSettings, registry:
         outcome = run_trace(spec, settings, registry)
     except Exception as error:  # noqa: BLE001 - the parent reports it
         outcome = _explained(error, settings)
-    sender.send(outcome if isinstance(outcome, Trace) else _fields(outcome))
+    sender.send(outcome if isinstance(outcome, Trace) else outcome.fields())
     sender.close()
 
 
@@ -122,8 +120,7 @@ def _explained(error: Exception, settings: TraceSettings) -> TpuAuditError:
         return _memory(settings, f"the trace needed more than {settings.memory_mb} MiB")
     if isinstance(error, TpuAuditError):
         return error
-    text = " ".join(str(error).split())[:_SHORT]
-    message = f"the tracer failed: {type(error).__name__}: {text}"
+    message = f"the tracer failed: {shorten(error)}"
     return NotAuditedError(message, stage=Stage.TRACE, code="internal")
 
 
@@ -136,14 +133,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 def _is_memory(error: BaseException) -> bool:
     text = str(error).lower()
     return isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY)
-
-
-def _fields(error: TpuAuditError) -> dict[str, Any]:
-    """Return an error as plain values: exceptions with keyword arguments do not pickle."""
-    fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
-    if isinstance(error, NotAuditedError):
-        fields |= {"stage": error.stage, "code": error.code, "skipped": error.skipped}
-    return fields
 
 
 def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> Trace:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from op_registry.build.device import NO_TPU
 from tpu_audit.trace.codec import decode_trace
 from tpu_audit.types.errors import NotAuditedError, Stage, UsageError
 
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from tpu_audit.types.trace import Trace, TraceSettings
 
 CHILD_ENVIRONMENT = {
-    # Without these libtpu asks a metadata server for minutes, or stops at its lock file.
-    "TPU_SKIP_MDS_QUERY": "1",
-    "TPU_ACCELERATOR_TYPE": "v6e-1",
-    "TPU_WORKER_HOSTNAMES": "localhost",
-    "TPU_WORKER_ID": "0",
-    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    **NO_TPU,
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
     "TRANSFORMERS_VERBOSITY": "error",
     "HF_HUB_OFFLINE": "1",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tpu_audit.trace import shadow
-from tpu_audit.trace.build import build_model, count_parameters, shorten
+from tpu_audit.trace.build import build_model, count_parameters
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Probe
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Recorder
-from tpu_audit.types.errors import NotAuditedError, Stage
+from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.trace import Trace, TraceSettings
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ExitCode(IntEnum):
@@ -41,6 +41,10 @@ class TpuAuditError(Exception):
         self.message = message
         self.hint = hint
 
+    def fields(self) -> dict[str, Any]:
+        """Return the arguments that make this error again, since keyword ones do not pickle."""
+        return {"message": self.message, "hint": self.hint}
+
 
 class UsageError(TpuAuditError):
     """The invocation, a setting or an input file is wrong."""
@@ -73,8 +77,20 @@ class NotAuditedError(TpuAuditError):
         self.code = code
         self.skipped = skipped
 
+    def fields(self) -> dict[str, Any]:
+        """Return the arguments that make this error again."""
+        own = {"stage": self.stage, "code": self.code, "skipped": self.skipped}
+        return {**super().fields(), **own}
+
 
 class TargetNotFoundError(NotAuditedError):
     """No such model or path: an input error, so exit code 2 rather than 3."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.USAGE
+
+
+def shorten(error: BaseException, limit: int = 300) -> str:
+    """Return the type and text of a foreign error on one line of at most ``limit`` characters."""
+    text = " ".join(str(error).split())
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -25,8 +25,8 @@ CODE = Code(
 )
 
 LARGE = 64 * 2**20
-"""Bytes of one score matrix from which on it is reported: half of a v5e's on-chip memory, so it
-surely goes through HBM. Small ones (short sequences, windows) cost little."""
+"""Bytes of one score matrix from which on it is reported: a threshold for attention, chosen so that
+short sequences and windows, which cost little, stay quiet."""
 MIN_SIDE = 512
 """Queries and keys at least: below it the other dimensions (windows, batch) are what is large."""
 
