@@ -37,6 +37,14 @@ def test_dispatch_keys_of_torch_tpu(newest_213: Snapshot) -> None:
         "aten.repeat.default",
         "_c10d_functional.all_reduce.default",
         "prims.abs.default",
+        "aten._fused_rms_norm.default",
+        "aten._scaled_dot_product_cudnn_attention.default",
+        "aten.index_put_.default",
+        "aten.detach.default",
+        "aten.matmul.default",
+        "aten.std.correction",
+        "aten._foreach_add_.List",
+        "tpu._max_pool2d.default",
     ],
 )
 def test_known_natives(committed: Snapshot, op: str) -> None:
@@ -62,6 +70,7 @@ def test_known_natives(committed: Snapshot, op: str) -> None:
         "aten._upsample_bilinear2d_aa.default",
         "aten._amp_update_scale_.default",
         "aten._int_mm.default",
+        "aten._amp_foreach_non_finite_check_and_unscale_.default",
     ],
 )
 def test_known_missings(committed: Snapshot, op: str) -> None:
@@ -86,6 +95,7 @@ def test_known_missings(committed: Snapshot, op: str) -> None:
         "aten.one_hot.default",
         "aten.allclose.default",
         "aten.linalg_solve.default",
+        "aten.linalg_inv_ex.default",
     ],
 )
 def test_known_host_syncs(committed: Snapshot, op: str) -> None:
