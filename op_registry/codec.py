@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from op_registry.errors import RegistryError
+from op_registry.evidence import Cause, Refusal
 from op_registry.schema import (
     SNAPSHOT_SCHEMA,
     EndsIn,
@@ -83,6 +84,10 @@ def _plain(record: OpRecord) -> dict[str, object]:
         plain["evidence"] = [
             {f.name: v for f in fields(e) if (v := getattr(e, f.name)) is not None}
             for e in record.evidence
+        ]
+    if record.refusals:
+        plain["refusals"] = [
+            {f.name: getattr(r, f.name) for f in fields(r)} for r in record.refusals
         ]
     return plain
 
@@ -161,6 +166,28 @@ def _evidence(value: object) -> tuple[Evidence, ...]:
     return tuple(Evidence(**_read(item, _EVIDENCE, "evidence")) for item in value)
 
 
+def _refusals(value: object) -> tuple[Refusal, ...]:
+    if type(value) is not list:
+        raise TypeError(f"must be a list, not {type(value).__name__}")
+    return tuple(Refusal(**_read(item, _REFUSAL, "refusal")) for item in value)
+
+
+def _object(value: object) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise TypeError(f"must be an object, not {type(value).__name__}")
+    return value
+
+
+def _objects(value: object) -> dict[str, dict[str, Any]]:
+    return {name: _object(item) for name, item in _object(value).items()}
+
+
+_REFUSAL: dict[str, Reader] = {
+    "message": _text,
+    "when": _object,
+    "dtypes": _names,
+    "cause": _one_of(Cause),
+}
 _HEADER: dict[str, Reader] = {
     "schema": _text,
     "backend": _text,
@@ -188,6 +215,11 @@ _RECORD: dict[str, Reader] = {
     "fallback": _one_of(Fallback),
     "evidence": _evidence,
     "reference": _text,
+    "reference_checks": _mapping(_text),
+    "reference_note": _text,
+    "random": _flag,
+    "dtypes": _objects,
+    "refusals": _refusals,
 }
 _DEFAULTS: dict[str, object] = {
     "structured_delegate": None,
@@ -201,5 +233,10 @@ _DEFAULTS: dict[str, object] = {
     "fallback": None,
     "evidence": (),
     "reference": None,
+    "reference_checks": {},
+    "reference_note": "",
+    "random": False,
+    "dtypes": {},
+    "refusals": (),
     "chip": None,
 }

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+from op_registry.evidence import Refusal
 
 SNAPSHOT_SCHEMA = "tpu-audit/registry/1"
 
@@ -123,6 +126,16 @@ class OpRecord:
     evidence: tuple[Evidence, ...] = ()
     reference: str | None = None
     """Import path of the reference kernel that defines the op, if there is one."""
+    reference_checks: Mapping[str, str] = field(default_factory=dict)
+    """Dtype -> samples on which the reference kernel agreed with eager PyTorch (``12/12``)."""
+    reference_note: str = ""
+    """Why the op has no reference kernel, where that is known."""
+    random: bool = False
+    """Draws random numbers: without a device its kernel cannot be lowered."""
+    dtypes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Dtype -> evidence in its stored form; ``op_registry.evidence.of`` reads it."""
+    refusals: tuple[Refusal, ...] = ()
+    """Calls that the backend's kernel refuses."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

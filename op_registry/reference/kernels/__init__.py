@@ -1,0 +1,1 @@
+"""Own reference kernels, one file an op family, declared by ``declare.kernel``."""
