@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,23 +28,51 @@ class Declaration:
     """The op draws random numbers; its deterministic part is a function of given noise."""
     dynamic: str = ""
     """Why the shape of the output depends on the data, where it must."""
+    samples: tuple[str, ...] = ()
+    """Entries of torch's own test inputs that reach the op, besides those of its own name:
+    ``nn.functional.interpolate`` of its functions, ``nn.EmbeddingBag`` of its modules."""
+    canonical: Kernel | None = None
+    """Called as ``canonical(result, *args, **kwargs)``: brings two right answers to one form where
+    the op leaves a choice (the sign of an eigenvector)."""
+    tolerance: float = 1.0
+    """Times the dtype's usual tolerance that values may be off; 0: equal to the last bit."""
+    nonfinite: str = ""
+    """Why results for NaN and infinity are not compared with eager PyTorch's."""
 
     @property
     def path(self) -> str:
         """Import path of the function, as the registry shows it."""
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
+    @property
+    def overload(self) -> Any:
+        """The ``OpOverload``; imports torch. Raises ValueError when this torch has no such op."""
+        from op_registry.build.table import overload_of
+
+        found = overload_of(self.op)
+        if found is None:
+            raise ValueError(f"{self.path} is declared for {self.op}, which this torch lacks")
+        return found
+
 
 _DECLARED: dict[str, Declaration] = {}
 
 
 def kernel(
-    *ops: str, source: str, accuracy: str, noise: bool = False, dynamic: str = ""
+    *ops: str,
+    source: str,
+    accuracy: str,
+    noise: bool = False,
+    dynamic: str = "",
+    samples: Sequence[str] = (),
+    canonical: Kernel | None = None,
+    tolerance: float = 1.0,
+    nonfinite: str = "",
 ) -> Callable[[Function], Function]:
     """Declare the decorated function the reference kernel of ``ops``.
 
-    The function takes what the overload's schema takes. Raises ValueError when an op already has
-    one, or when the function has no docstring.
+    The function takes what the overload's schema takes; the rest is as in :class:`Declaration`.
+    Raises ValueError when an op already has one, or when the function has no docstring.
     """
 
     def declare(function: Function) -> Function:
@@ -60,6 +88,10 @@ def kernel(
                 accuracy=accuracy,
                 noise=noise,
                 dynamic=dynamic,
+                samples=tuple(samples),
+                canonical=canonical,
+                tolerance=tolerance,
+                nonfinite=nonfinite,
             )
         return function
 

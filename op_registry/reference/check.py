@@ -1,0 +1,138 @@
+"""Checks reference kernels: ``python -m op_registry.reference.check [OP or pattern]...``."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+from typing import TYPE_CHECKING
+
+from op_registry.errors import RegistryError
+from op_registry.loader import load
+from op_registry.reference.checks.errors import check_errors
+from op_registry.reference.checks.gradient import check_gradient
+from op_registry.reference.checks.native import check_native
+from op_registry.reference.checks.static import check_static
+from op_registry.reference.checks.values import check_nonfinite, check_values
+from op_registry.reference.declare import declared
+from op_registry.reference.samples import DTYPES, collect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from op_registry.reference.checks.outcome import Outcome
+    from op_registry.reference.declare import Declaration
+    from op_registry.reference.samples import Samples
+    from op_registry.schema import Snapshot
+
+DIFFERENTIATED = ("float32", "bfloat16", "complex64")
+_TRACED = ("float32", "bfloat16", "int64", "bool", "complex64", "int8", "uint8")
+"""Dtypes at which kernels are traced: others take the same path as one of these."""
+
+
+def check(
+    declaration: Declaration,
+    samples: Samples,
+    kernels: Mapping[str, Declaration],
+    snapshot: Snapshot,
+) -> Iterator[Outcome]:
+    """Yield what every check that needs no TPU toolchain comes to, dtype by dtype."""
+    for dtype, calls in samples.calls.items():
+        yield check_values(declaration, dtype, calls)
+        yield check_nonfinite(declaration, dtype, calls)
+        if dtype in _TRACED:
+            yield check_native(declaration, dtype, calls, snapshot)
+            yield check_static(declaration, dtype, calls)
+        if dtype in DIFFERENTIATED:
+            yield check_gradient(declaration, dtype, calls, kernels, snapshot)
+    yield check_errors(declaration, samples.wrong)
+
+
+def reference_checks(outcomes: Iterable[Outcome]) -> dict[str, str]:
+    """Return dtype -> samples on which values agreed with eager PyTorch (``12/12``)."""
+    return {o.dtype: o.counts for o in outcomes if o.check == "values" and o.tried}
+
+
+def choose(patterns: Sequence[str], kernels: Mapping[str, Declaration]) -> list[Declaration]:
+    """Return the kernels that ``patterns`` name: an op, a file, or a pattern of either.
+
+    ``aten.mish.default``, ``mish``, ``linalg*``; no pattern: all. Raises RegistryError for one
+    that names nothing.
+    """
+    if not patterns:
+        return list(kernels.values())
+    chosen: dict[str, Declaration] = {}
+    for pattern in patterns:
+        found = {op: d for op, d in kernels.items() if _named(d, pattern)}
+        if not found:
+            hint = f"{len(kernels)} kernels are declared; name one as in `aten.mish.default`"
+            raise RegistryError(f"no reference kernel is called {pattern!r}", hint=hint)
+        chosen |= found
+    return list(chosen.values())
+
+
+def _named(declaration: Declaration, pattern: str) -> bool:
+    name = declaration.op.split(".")[1]
+    names = (declaration.op, name, declaration.function.__module__.rpartition(".")[2])
+    return any(fnmatch.fnmatchcase(one, pattern) for one in names)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check kernels, print a line for each; return 1 when one failed, 2 for a wrong call."""
+    options = _parser().parse_args(arguments)
+    kernels = declared()
+    try:
+        chosen = choose(options.op, kernels)
+        snapshot = load(options.registry)
+    except RegistryError as error:
+        _say(f"error: {error}", *([f"hint: {error.hint}"] if error.hint else []))
+        return 2
+    found = collect(chosen, options.dtype or DTYPES)
+    failed = 0
+    for declaration in chosen:
+        outcomes = list(check(declaration, found[declaration.op], kernels, snapshot))
+        failed += not report(declaration, outcomes, most=options.most)
+    _say(f"{len(chosen) - failed} of {len(chosen)} kernels pass")
+    return 1 if failed else 0
+
+
+def report(declaration: Declaration, outcomes: Sequence[Outcome], *, most: int) -> bool:
+    """Print what the checks of a kernel came to, ``most`` failures each; return whether all passed.
+
+    A kernel without a single sample has not passed.
+    """
+    done = [outcome for outcome in outcomes if outcome.tried]
+    good = any(o.check == "values" for o in done) and not any(o.failures for o in done)
+    _say(f"{'pass' if good else 'FAIL'} {declaration.op}  {_summary(done) or 'no samples'}")
+    for outcome in done:
+        for message in outcome.failures[:most]:
+            _say(f"     {outcome.check} {outcome.dtype}: {message}")
+    return good
+
+
+def _summary(done: Sequence[Outcome]) -> str:
+    checks = dict.fromkeys(outcome.check for outcome in done)
+    parts = []
+    for check_name in checks:
+        of_check = [o for o in done if o.check == check_name]
+        parts.append(f"{check_name} " + " ".join(f"{o.dtype} {o.counts}".strip() for o in of_check))
+    return "; ".join(parts)
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m op_registry.reference.check")
+    parser.description = "Check reference kernels against eager PyTorch and the registry."
+    parser.add_argument("op", nargs="*", help="op, file of kernels, or pattern; default: all")
+    parser.add_argument("--dtype", action="append", choices=DTYPES, help="only this; repeatable")
+    parser.add_argument("--registry", help="snapshot to look ops up in")
+    parser.add_argument("--most", type=int, default=3, help="failures shown of a check")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

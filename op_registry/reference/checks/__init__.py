@@ -1,0 +1,1 @@
+"""What is checked of a reference kernel, one check a module."""

@@ -1,0 +1,144 @@
+"""Gradients: through the kernels they are those of eager PyTorch, over ops that a TPU has.
+
+An op with a derivative formula keeps it: its forward and every op of its backward are replaced by
+their kernels where they have one. A composite op has no formula; its kernel is differentiated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from op_registry.build.samples.sample import Sample, seed
+from op_registry.build.table import dotted
+from op_registry.reference.checks.compare import difference, widened
+from op_registry.reference.checks.native import refusal
+from op_registry.reference.checks.outcome import Outcome, tell
+from op_registry.reference.checks.random import draws_differ
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from op_registry.reference.declare import Declaration
+    from op_registry.schema import Snapshot
+
+Grads = list[torch.Tensor | None]
+
+
+def check_gradient(
+    declaration: Declaration,
+    dtype: str,
+    samples: Sequence[Sample],
+    kernels: Mapping[str, Declaration],
+    snapshot: Snapshot,
+) -> Outcome:
+    """Compare gradients on those of ``samples`` that eager PyTorch differentiates."""
+    eager, failures, tried = declaration.overload, [], 0
+    if eager._schema.is_mutable:
+        return Outcome(check="gradient", dtype=dtype, tried=0)
+    for sample in samples:
+        wanted = _eager(eager, sample)
+        if wanted is None or (declaration.noise and draws_differ(eager, sample)):
+            continue
+        tried += 1
+        if told := _fails(declaration, sample, wanted, kernels, snapshot):
+            failures.append(f"{told} for {sample.signature()[:200]}")
+    return Outcome(check="gradient", dtype=dtype, tried=tried, failures=tuple(failures))
+
+
+def is_composite(op: str) -> bool:
+    """Tell whether autograd sees through ``op`` because PyTorch itself takes it apart."""
+    name = op.removesuffix(".default").replace(".", "::", 1)
+    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CompositeImplicitAutograd")
+    return found
+
+
+def _fails(
+    declaration: Declaration,
+    sample: Sample,
+    wanted: Grads,
+    kernels: Mapping[str, Declaration],
+    snapshot: Snapshot,
+) -> str:
+    mode = _Substituted(kernels)
+    try:
+        with mode:
+            composite = is_composite(declaration.op)
+            call = declaration.function if composite else declaration.overload
+            found = _gradients(call, sample)
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
+        return tell(error)
+    refused = (refusal(op, snapshot, declaration) for op in sorted(mode.leaves))
+    if told := "; ".join(why for why in refused if why):
+        return f"forward or backward calls {told}"
+    args, kwargs = widened((sample.args, sample.kwargs))
+    exact = _eager(declaration.overload, Sample(args=args, kwargs=kwargs))
+    return difference(found, wanted, exact, tolerance=max(1.0, declaration.tolerance))
+
+
+def _eager(eager: Any, sample: Sample) -> Grads | None:
+    try:
+        return _gradients(eager, sample)
+    except Exception:  # noqa: BLE001 - eager does not differentiate this call
+        return None
+
+
+def _gradients(function: Callable[..., Any], sample: Sample) -> Grads | None:
+    """Return the gradients of a weighted sum of all outputs; None when none depends on inputs."""
+    copied = sample.copied()
+    inputs = [t for t in copied.tensors() if t.is_floating_point() or t.is_complex()]
+    for tensor in inputs:
+        tensor.requires_grad_()
+    seed()
+    with warnings.catch_warnings(), torch.autograd.set_multithreading_enabled(False):
+        warnings.simplefilter("ignore")
+        result = function(*copied.args, **copied.kwargs)
+        leaves = pytree.tree_leaves(result)
+        outputs = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
+        if not outputs:
+            return None
+        return list(
+            torch.autograd.grad(outputs, inputs, [_weights(t) for t in outputs], allow_unused=True)
+        )
+
+
+def _weights(output: torch.Tensor) -> torch.Tensor:
+    """Return what each element of ``output`` counts in the sum: not all alike."""
+    steps = torch.arange(output.numel(), dtype=torch.float64).reshape(output.shape)
+    return (1 + steps.remainder(7) / 8).to(output.dtype)
+
+
+class _Substituted(TorchDispatchMode):
+    """Runs an op's kernel in its place; notes what the kernels and the formulas call."""
+
+    def __init__(self, kernels: Mapping[str, Declaration]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.leaves: set[str] = set()
+        self._kernels = kernels
+        self._open: list[str] = []
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        del types  # the protocol has it
+        name = dotted(func.name())
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            self.leaves.add(name)
+            return func(*args, **(kwargs or {}))
+        if name in self._open:
+            raise RecursionError(f"the kernel of {name} calls {name}")
+        self._open.append(name)
+        try:
+            with self:
+                return kernel.function(*args, **(kwargs or {}))
+        finally:
+            self._open.pop()

@@ -1,0 +1,56 @@
+"""Static shapes: a kernel runs without values, on one device, and its shapes come out right."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree as pytree
+
+from op_registry.reference.checks.outcome import Outcome, tell
+from op_registry.reference.checks.values import outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from op_registry.build.samples.sample import Sample
+    from op_registry.reference.declare import Declaration
+
+_DEVICE = "cuda"
+"""Any but the CPU: a tensor that a kernel makes elsewhere is then told by its device."""
+
+
+def check_static(declaration: Declaration, dtype: str, samples: Sequence[Sample]) -> Outcome:
+    """Run the kernel on fake tensors shaped like ``samples``."""
+    if declaration.dynamic:
+        return Outcome(check="static", dtype=dtype, tried=0)
+    failures = [told for sample in samples if (told := _fails(declaration, sample))]
+    return Outcome(check="static", dtype=dtype, tried=len(samples), failures=tuple(failures))
+
+
+def _fails(declaration: Declaration, sample: Sample) -> str:
+    expected, _ = outcome(declaration.overload, sample)
+    try:
+        with warnings.catch_warnings(), FakeTensorMode(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            args, kwargs = pytree.tree_map(_fake, (sample.args, sample.kwargs))
+            result = declaration.function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
+        return f"{tell(error)} for {sample.signature()[:200]}"
+    found, wanted = _shapes(result), _shapes(expected)
+    return "" if found == wanted else f"fake result {found} where eager has {wanted}"
+
+
+def _fake(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=_DEVICE)
+    if isinstance(value, torch.Generator):
+        return None
+    return torch.device(_DEVICE) if isinstance(value, torch.device) else value
+
+
+def _shapes(tree: Any) -> list[tuple[list[int], torch.dtype]]:
+    leaves = pytree.tree_leaves(tree)
+    return [(list(t.shape), t.dtype) for t in leaves if isinstance(t, torch.Tensor)]

@@ -1,0 +1,166 @@
+"""Sample calls for the ops that have a kernel: torch's own test inputs that reach them, by dtype.
+
+The inputs are found by name (``nn.functional.mish`` for ``aten.mish_backward.default``), by what
+the declaration adds, and among the hand-made samples.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from op_registry.build.reenter import CompositeMode
+from op_registry.build.samples.handmade.declare import handmade_samples
+from op_registry.build.samples.sample import Sample
+from op_registry.build.table import read_table
+from op_registry.evidence import compute_dtype
+from op_registry.reference.entries import Entry, entries_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from op_registry.build.table import Entry as TableEntry
+    from op_registry.reference.declare import Declaration
+
+DTYPES = (
+    *("float32", "bfloat16", "float16", "float64", "int32", "int64", "int8", "uint8"),
+    *("bool", "complex64"),
+)
+"""The dtypes that kernels are checked at, in the order in which they are shown."""
+MOST_SAMPLES = 20
+"""Kept of one op at one dtype."""
+_MOST_ALIKE = 3
+"""Of these, with the same arguments besides the tensors."""
+_NOT_ABOUT_ARGUMENTS = ("not implemented for", "not support", "Unsupported dtype")
+"""Words of the CPU's own limits, which are no behaviour of the op."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Samples:
+    """What there is to try an op with."""
+
+    calls: Mapping[str, list[Sample]]
+    """Dtype -> calls that eager PyTorch takes; filed by the dtype that is computed in."""
+    wrong: list[Sample]
+    """Calls that eager PyTorch refuses because of their arguments."""
+
+
+def collect(
+    declarations: Iterable[Declaration], dtypes: Iterable[str] = DTYPES
+) -> dict[str, Samples]:
+    """Return the samples of each declared op at ``dtypes``, by op; the same in every run.
+
+    Raises ValueError when a declaration names an entry of test inputs that does not exist.
+    """
+    declared, wanted = list(declarations), list(dtypes)
+    harvester = Harvester([declaration.op for declaration in declared])
+    for entry in {id(e): e for d in declared for e in entries_of(d.op, d.samples)}.values():
+        harvester.run(entry, wanted)
+    for declaration in declared:
+        for name in wanted:
+            for sample in handmade_samples(declaration.op, getattr(torch, name)):
+                harvester.keep(declaration.op, name, sample)
+    return {
+        declaration.op: Samples(
+            calls={n: c for n in wanted if (c := harvester.calls[declaration.op].get(n))},
+            wrong=harvester.wrong[declaration.op],
+        )
+        for declaration in declared
+    }
+
+
+class Harvester(CompositeMode):
+    """Notes the arguments of every call of ``ops`` that it sees."""
+
+    def __init__(self, ops: Iterable[str]) -> None:
+        super().__init__(_table())
+        self.calls: dict[str, dict[str, list[Sample]]] = {op: {} for op in ops}
+        self.wrong: dict[str, list[Sample]] = {op: [] for op in self.calls}
+        self._kept: Counter[tuple[str, ...]] = Counter()
+        self._refusals = False
+
+    def run(self, entry: Entry, dtypes: Iterable[str]) -> None:
+        """Note the calls that the inputs of ``entry`` come to, forward and backward."""
+        for name in dtypes:
+            dtype = getattr(torch, name)
+            for call in entry.calls(dtype, requires_grad=False):
+                # Here even the ops that autograd would take apart reach a dispatch mode whole.
+                with _quiet(), torch.inference_mode(), self:
+                    call()
+            for call in entry.calls(dtype, requires_grad=True):
+                with _quiet(), self:
+                    _backward(call())
+        self._refusals = True
+        for call in entry.wrong():
+            with _quiet(), torch.inference_mode(), self:
+                call()
+        self._refusals = False
+
+    def composite(
+        self, name: str, func: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Note the call, then go on into the composite."""
+        with self._noted(name, args, kwargs):
+            return super().composite(name, func, key, args, kwargs)
+
+    def leaf(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the call, then run it."""
+        with self._noted(name, args, kwargs):
+            return super().leaf(name, func, args, kwargs)
+
+    @contextlib.contextmanager
+    def _noted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if name not in self.calls:
+            yield
+            return
+        sample = Sample(args=args, kwargs=kwargs)
+        copied = sample.copied() if sample.usable() else None
+        try:
+            yield
+        except Exception as error:
+            if copied and self._refusals and not any(w in str(error) for w in _NOT_ABOUT_ARGUMENTS):
+                self.wrong[name].append(copied)
+            raise
+        tensors = sample.tensors()
+        if copied and tensors and not self._refusals:
+            self.keep(name, _filed_under(tensors), copied)
+
+    def keep(self, op: str, dtype: str, sample: Sample) -> None:
+        """Keep ``sample`` unless there are enough, or enough that are alike."""
+        kept = self.calls[op].setdefault(dtype, [])
+        exact, alike = (op, sample.signature()), (op, dtype, sample.choice())
+        if len(kept) < MOST_SAMPLES and not self._kept[exact] and self._kept[alike] < _MOST_ALIKE:
+            self._kept.update({exact, alike})
+            kept.append(sample)
+
+
+def _filed_under(tensors: list[torch.Tensor]) -> str:
+    return compute_dtype(str(t.dtype).removeprefix("torch.") for t in tensors) or ""
+
+
+@functools.cache
+def _table() -> dict[str, TableEntry]:
+    return read_table()
+
+
+@contextlib.contextmanager
+def _quiet() -> Any:
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _backward(result: Any) -> None:
+    outputs = [
+        t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad
+    ]
+    with torch.autograd.set_multithreading_enabled(False):
+        torch.autograd.backward(outputs, [torch.ones_like(t) for t in outputs])
