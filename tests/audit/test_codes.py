@@ -26,6 +26,8 @@ STABLE = {
     "TPA921": "quantised-checkpoint",
     "TPA922": "unrolled-loop",
     "TPA923": "int64-compute",
+    "TPA924": "kernel-disagrees",
+    "TPA925": "runs-on-reference-kernel",
 }
 
 

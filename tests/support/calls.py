@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from op_registry.evidence import Cause, DtypeEvidence, Said, Tally, encode
 from op_registry.schema import (
     Evidence,
     EvidenceKind,
@@ -13,6 +14,7 @@ from op_registry.schema import (
     Snapshot,
     Support,
 )
+from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.types.model import ModelSpec
 from tpu_audit.types.trace import OpUse, SourceLine, TensorRef, Trace, TraceSettings
@@ -44,6 +46,22 @@ def composite(op: str, support: Support = Support.UNKNOWN, **fields: Any) -> OpR
     """Return the record of a composite op, undecided unless ``support`` says otherwise."""
     values: dict[str, Any] = {"privateuse1": Resolution.COMPOSITE_EXPLICIT, "fallback": None}
     return record(op, support, reason="a composite", **(values | fields))
+
+
+def tally(passed: int, tried: int, *said: tuple[Cause, str, int]) -> Tally:
+    """Return how many samples passed, and what the others met: cause, message, samples."""
+    met = tuple(Said(cause=cause, message=text, samples=number) for cause, text, number in said)
+    return Tally(passed=passed, tried=tried, said=met)
+
+
+def proofs(**fields: Any) -> dict[str, Any]:
+    """Return evidence in its stored form; as strong as can be unless ``fields`` say otherwise."""
+    values: dict[str, Any] = {
+        "lowered": tally(8, 8),
+        "compiled": {"v5e": tally(1, 1), "v6e": tally(2, 2)},
+        "numerics": tally(3, 3),
+    }
+    return encode(DtypeEvidence(**(values | fields)))
 
 
 def snapshot(*records: OpRecord) -> Snapshot:
@@ -86,6 +104,7 @@ def audit(
     phase: str = "forward",
     dtype: str = "bfloat16",
     config: dict[str, Any] | None = None,
+    platform: Platform | None = None,
 ) -> PhaseAudit:
     """Audit these calls; without a registry every op in them has a kernel."""
     trace = Trace(
@@ -98,7 +117,8 @@ def audit(
     spec = ModelSpec(
         target="made", id="org/made", revision=None, config_source="local", config=config or {}
     )
-    return audit_trace(trace, registry or snapshot(*map(record, sorted(ops))), spec)
+    known = registry or snapshot(*map(record, sorted(ops)))
+    return audit_trace(trace, known, spec, platform or Platform())
 
 
 def finding(code: str, result: PhaseAudit) -> Finding:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from op_registry.evidence import DtypeEvidence
 from op_registry.schema import Evidence, Fallback, Hazard, OpRecord, Snapshot, Support
+from op_registry.toolchain.chips import DEFAULT_CHIP
 from tpu_audit.audit.code import Code
 from tpu_audit.audit.sizes import total
 from tpu_audit.types.report import Severity
@@ -27,6 +29,22 @@ class Judgement:
     fallback: Fallback | None = None
     culprits: tuple[str, ...] = ()
     """The overloads that lack a kernel, or that are not decided: the op or pieces of it."""
+    dtype: str | None = None
+    """Dtype under which evidence of the call is filed, for a call with a kernel."""
+    known: DtypeEvidence | None = None
+    """What verification showed of the op at that dtype."""
+    installed: tuple[str, ...] = ()
+    """The overloads that reference kernels stand in for, where the model is judged with them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Platform:
+    """What the calls are to run on."""
+
+    chip: str = DEFAULT_CHIP
+    """TPU generation: a key of ``op_registry.toolchain.chips.CHIPS``."""
+    reference_kernels: bool = False
+    """Whether the registry's own reference kernels are installed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +56,7 @@ class Call:
     judgement: Judgement
     snapshot: Snapshot
     settings: TraceSettings
+    platform: Platform
 
     @property
     def tensors(self) -> Iterator[TensorRef]:
@@ -63,6 +82,12 @@ class Call:
     def is_view(self) -> bool:
         """Whether the call only relabels memory: it moves no bytes and computes nothing."""
         return self.use.bytes == 0 and not self.use.flops
+
+    def emulation(self) -> str:
+        """Return what the op emulates when compiled for the chip, in words; empty: nothing."""
+        known = self.judgement.known
+        words = known.emulated.get(self.platform.chip) if known else None
+        return f"compiled for {self.platform.chip} it emulates {words}" if words else ""
 
     def registry_hazard(self, hazard: Hazard) -> str | None:
         """Return the registry's reason for ``hazard`` on this op, or None."""

@@ -10,6 +10,7 @@ from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.detectors import (
     attention,
     complex_compute,
+    disagrees,
     dynamic_shape,
     emulated,
     float16,
@@ -22,6 +23,7 @@ from tpu_audit.audit.detectors import (
     rejected,
     remote_code,
     scores,
+    stand_in,
     transfer,
     undecided,
     unrolled,
@@ -48,6 +50,8 @@ _CALL_DETECTORS = (
     complex_compute,
     unrolled,
     int64_compute,
+    disagrees,
+    stand_in,
 )
 _MODEL_DETECTORS = (remote_code, quantised)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tpu_audit.audit.call import Call, Hit
+from tpu_audit.audit.call import Call, Hit, Platform
 from tpu_audit.audit.codes import DETECTORS
 from tpu_audit.audit.findings import group, without_implied
-from tpu_audit.audit.support import judge
+from tpu_audit.audit.support import DEFAULT, judge
 from tpu_audit.audit.verdict import decide
 from tpu_audit.types.report import Finding, OpRow, Verdict
 
@@ -31,12 +31,17 @@ class PhaseAudit:
     verdict: Verdict
 
 
-def audit_trace(trace: Trace, snapshot: Snapshot, spec: ModelSpec) -> PhaseAudit:
-    """Judge every call of ``trace`` by ``snapshot``; ``spec`` is the model it came from."""
+def audit_trace(
+    trace: Trace, snapshot: Snapshot, spec: ModelSpec, platform: Platform = DEFAULT
+) -> PhaseAudit:
+    """Judge every call of ``trace`` by ``snapshot``, on ``platform``.
+
+    ``spec`` is the model that the trace came from.
+    """
     rows: list[OpRow] = []
     hits: list[tuple[Call, Hit]] = []
     for use in trace.ops:
-        call = _call(use, snapshot, trace.settings)
+        call = _call(use, snapshot, trace.settings, platform)
         found = [hit for detect in DETECTORS if (hit := detect(call))]
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
@@ -44,13 +49,14 @@ def audit_trace(trace: Trace, snapshot: Snapshot, spec: ModelSpec) -> PhaseAudit
     return PhaseAudit(rows=tuple(rows), findings=findings, verdict=decide(rows, findings))
 
 
-def _call(use: OpUse, snapshot: Snapshot, settings: TraceSettings) -> Call:
+def _call(use: OpUse, snapshot: Snapshot, settings: TraceSettings, platform: Platform) -> Call:
     return Call(
         use=use,
         record=snapshot.get(use.op),
-        judgement=judge(use, snapshot),
+        judgement=judge(use, snapshot, platform),
         snapshot=snapshot,
         settings=settings,
+        platform=platform,
     )
 
 
@@ -69,6 +75,7 @@ def _row(call: Call, hits: Iterable[Hit]) -> OpRow:
         hazards=tuple(reasons),
         hazard_reasons=reasons,
         evidence=judgement.evidence,
+        random=call.record is not None and call.record.random,
         reason=judgement.reason,
         fallback=judgement.fallback,
         modules=use.modules,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from op_registry.schema import (
@@ -15,33 +15,34 @@ from op_registry.schema import (
     Snapshot,
     Support,
 )
-from tpu_audit.audit.call import Judgement
+from tpu_audit.audit.call import Judgement, Platform
+from tpu_audit.audit.reference import as_installed
+from tpu_audit.audit.weigh import dtype_of, weigh
 
 if TYPE_CHECKING:
     from tpu_audit.types.trace import OpUse
 
+DEFAULT = Platform()
 _OWN_KERNEL = frozenset({Resolution.KERNEL, Resolution.FALLBACK, Resolution.NONE})
-# Whole families that a backend may not even hold in a tensor. No snapshot says so, hence no
-# claim either way: a kernel's existence is no evidence for these.
-_UNPROVEN_DTYPE = re.compile(r"complex32|quint\d.*|qint\d+|bits\d.*|u?int[1-7]")
 
 
-def judge(use: OpUse, snapshot: Snapshot) -> Judgement:
-    """Return the support of one distinct call with reason and evidence.
+def judge(use: OpUse, snapshot: Snapshot, platform: Platform = DEFAULT) -> Judgement:
+    """Return the support of one distinct call on ``platform`` with reason and evidence.
 
     A composite is judged by the ops that the trace saw it end in with these very tensors, where
     the trace looked and the registry has no better (its own samples are of other tensors).
+    A kernel is native as far as verification does not refuse the call's dtype or arguments.
     An overload the registry does not hold is ``unknown``.
     """
     record = snapshot.get(use.op)
     if record is None:
         return _absent(use.op, snapshot)
     judgement = _by_pieces(use, record, snapshot) or _by_record(record, snapshot)
-    dtypes = {t.dtype for t in (*use.inputs, *use.outputs) if _UNPROVEN_DTYPE.fullmatch(t.dtype)}
-    if dtypes and judgement.support is Support.NATIVE:
-        names = ", ".join(sorted(dtypes))
-        reason = f"a kernel exists, but nothing shows that it takes {names}"
-        return Judgement(support=Support.UNKNOWN, reason=reason, culprits=(use.op,))
+    if judgement.support is Support.NATIVE:
+        judgement = weigh(judgement, use, record, snapshot, platform.chip)
+    if judgement.support is Support.MISSING and platform.reference_kernels:
+        dtype = dtype_of(use, snapshot)
+        return as_installed(replace(judgement, dtype=dtype), use.op, snapshot)
     return judgement
 
 

@@ -53,6 +53,9 @@ class OpRow:
     hazard_reasons: Mapping[Hazard, str] = field(default_factory=dict)
     """Why each hazard, one sentence each."""
     evidence: tuple[Evidence, ...]
+    """What the support rests on, the strongest first; what the op means (``reference``) last."""
+    random: bool = False
+    """Draws random numbers, so that no host without a TPU can prove more than registration."""
     reason: str
     """Why this support."""
     fallback: Fallback | None
@@ -80,6 +83,10 @@ class PhaseReport:
     batch: int
     seq_len: int
     tracer: str
+    chip: str = "v6e"
+    """TPU generation that the calls were judged for."""
+    reference_kernels: bool = False
+    """Judged as if the registry's reference kernels were installed."""
     assumptions: tuple[str, ...] = ()
     cached: bool = False
     """The trace came from the cache."""

@@ -27,5 +27,7 @@ def detect(call: Call) -> Hit | None:
         return None
     if not any(t.dtype == "complex64" and numel(t) > 1 for t in call.on_device):
         return None
-    reason = "complex64 arithmetic, which XLA expands into real arithmetic"
+    words = call.emulation()
+    seen = f" ({words})" if words else ""
+    reason = f"complex64 arithmetic, which XLA expands into real arithmetic{seen}"
     return Hit(code=CODE, hazard=Hazard.EMULATED, reason=reason)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from op_registry.schema import Hazard
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
@@ -22,6 +24,7 @@ CODE = Code(
     references=("XLA's X64 rewriter, which splits 64-bit values into pairs",),
 )
 
+_WIDE_INSIDE = re.compile(r"\b(f64|float64|c128|complex128)\b")
 _WIDE = {"float64": "float32", "complex128": "complex64"}
 _COMPLEX_FIX = (
     "Compute in complex64, or with separate cos and sin parts: build the float tensor behind "
@@ -32,27 +35,44 @@ _COMPLEX_FIX = (
 def detect(call: Call) -> Hit | None:
     """Report 64-bit floating-point tensors of more than one element, views aside.
 
-    A lone number costs nothing; a view computes nothing.
+    And kernels that compute so inside, as the compiler saw it. A lone number costs nothing; a view
+    computes nothing.
     """
-    wide = {t.dtype for t in call.on_device if t.dtype in _WIDE and numel(t) > 1}
-    if not wide or call.is_view():
+    tensors = [t for t in call.on_device if numel(t) > 1]
+    wide = {t.dtype for t in tensors if t.dtype in _WIDE}
+    if not tensors or call.is_view():
         return None
+    return _wide(call, wide) if wide else _inside(call)
+
+
+def _wide(call: Call, wide: set[str]) -> Hit:
     dtype = max(wide, key=list(_WIDE).index)
     whole_phase = call.settings.dtype == dtype
     return Hit(
         code=CODE,
         hazard=Hazard.EMULATED,
-        reason=_reason(dtype, whole_phase=whole_phase),
+        reason=_reason(call, dtype, whole_phase=whole_phase),
         fix=_fix(dtype, whole_phase=whole_phase),
         cause=dtype,
         about_op=not whole_phase,
     )
 
 
-def _reason(dtype: str, *, whole_phase: bool) -> str:
+def _inside(call: Call) -> Hit | None:
+    """Report a kernel that works in 64 bits on narrower tensors."""
+    words = call.emulation()
+    if not _WIDE_INSIDE.search(words):
+        return None
+    fix = "The kernel widens inside: use an op that does not, or accept the cost."
+    return Hit(code=CODE, hazard=Hazard.EMULATED, reason=words, fix=fix, cause=words)
+
+
+def _reason(call: Call, dtype: str, *, whole_phase: bool) -> str:
     if whole_phase:
         return f"the whole model runs in {dtype}, which the TPU emulates in software"
-    return f"works on {dtype}, which the TPU emulates in software"
+    words = call.emulation()
+    seen = f" ({words})" if words else ""
+    return f"works on {dtype}, which the TPU emulates in software{seen}"
 
 
 def _fix(dtype: str, *, whole_phase: bool) -> str | None:

@@ -36,4 +36,6 @@ def detect(call: Call) -> Hit | None:
     if not results or call.is_view() or not (large or product):
         return None
     what = "int64 matrix product" if product else "large int64 result"
-    return Hit(code=CODE, hazard=Hazard.EMULATED, reason=f"{what}, in pairs of 32-bit integers")
+    words = call.emulation()
+    reason = f"{what}, in pairs of 32-bit integers" + (f" ({words})" if words else "")
+    return Hit(code=CODE, hazard=Hazard.EMULATED, reason=reason)

@@ -6,6 +6,7 @@ from op_registry.schema import Fallback, Support
 from tpu_audit.audit.advice import replacement
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
+from tpu_audit.audit.reference import install_advice, stand_ins
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -39,13 +40,14 @@ def detect(call: Call) -> Hit | None:
     if judgement.support is not Support.MISSING:
         return None
     falls_back = judgement.fallback is Fallback.CPU_IF_ENABLED
+    never = judgement.fallback is Fallback.NEVER
     return Hit(
         code=CODE,
         reason=_reason(call),
         fix=_fix(call),
         cause=",".join(judgement.culprits),
         bytes=call.traffic if falls_back else 0,
-        traffic=_SWITCH + call.settings.phase + "." if falls_back else _NO_CPU,
+        traffic=_SWITCH + call.settings.phase + "." if falls_back else _NO_CPU * never,
     )
 
 
@@ -58,10 +60,18 @@ def _reason(call: Call) -> str:
 
 
 def _fix(call: Call) -> str | None:
-    for op in (call.use.op, *call.judgement.culprits):
-        if text := replacement(op, call.snapshot):
-            return text
-    return None
+    """Name the reference kernels that stand in, and what may be written instead."""
+    op, culprits = call.use.op, call.judgement.culprits
+    install = install_advice(stand_ins(op, culprits, call.snapshot), call.snapshot)
+    texts = (replacement(name, call.snapshot) for name in (op, *culprits))
+    return either(install, next(filter(None, texts), None))
+
+
+def either(install: str | None, write: str | None) -> str | None:
+    """Join two ways out into one text; None when there is none."""
+    if install and write:
+        return f"{install} Or {write[0].lower()}{write[1:]}"
+    return install or write
 
 
 def dispatcher_name(op: str) -> str:

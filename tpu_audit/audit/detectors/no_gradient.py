@@ -6,6 +6,8 @@ from op_registry.schema import Hazard
 from tpu_audit.audit.advice import keeping_gradient
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
+from tpu_audit.audit.detectors.missing import either
+from tpu_audit.audit.reference import install_advice, kernel_of
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -25,15 +27,17 @@ CODE = Code(
     references=("tpu-audit registry show OP: kernel at PrivateUse1, fallthrough for autograd",),
 )
 
-_INFERENCE = frozenset({"forward", "prefill", "decode", "generate"})
+INFERENCE = frozenset({"forward", "prefill", "decode", "generate"})
+"""Phases in which no gradient is asked for."""
 
 
 def detect(call: Call) -> Hit | None:
     """Report ops that lose gradients; in training only where an input requires grad."""
     reason = call.registry_hazard(Hazard.NO_GRADIENT)
-    inference = call.settings.phase in _INFERENCE
-    if reason is None or not (inference or call.use.grad_inputs):
+    inference = call.settings.phase in INFERENCE
+    if reason is None or kept(call) or not (inference or call.use.grad_inputs):
         return None
+    install = install_advice([call.use.op], call.snapshot)
     return Hit(
         code=CODE,
         hazard=Hazard.NO_GRADIENT,
@@ -41,5 +45,10 @@ def detect(call: Call) -> Hit | None:
         reason=f"no gradient in training (inference is not affected): {reason}"
         if inference
         else reason,
-        fix=keeping_gradient(call.packet, call.snapshot),
+        fix=either(install, keeping_gradient(call.packet, call.snapshot)),
     )
+
+
+def kept(call: Call) -> bool:
+    """Whether an installed reference kernel keeps the gradient that the backend's loses."""
+    return call.platform.reference_kernels and kernel_of(call.record) is not None

@@ -1,0 +1,109 @@
+"""Reference kernels: named as the way out, and judged as if installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from op_registry.schema import EndsIn, EvidenceKind, Hazard, OpRecord, Support
+from tests.support.calls import audit, codes, composite, finding, record, snapshot, tensor, use
+from tpu_audit.audit.call import Platform
+from tpu_audit.audit.reference import INSTALL, kernel_of
+from tpu_audit.types.report import Severity, Verdict
+
+KERNELS = "op_registry.reference.kernels."
+INSTALLED = Platform(reference_kernels=True)
+MISH = record(
+    "aten.mish.default",
+    Support.MISSING,
+    reference=f"{KERNELS}mish.mish",
+    reference_checks={"bfloat16": "12/12"},
+)
+
+
+def loses(**fields: Any) -> OpRecord:
+    """Return the record of an op whose kernel loses the gradient."""
+    return record("aten.avg_pool1d.default", hazards={Hazard.NO_GRADIENT: "detached"}, **fields)
+
+
+POOL = loses(reference=f"{KERNELS}pool.avg_pool1d")
+
+
+def test_only_own_kernels_for_ops_that_lack_one() -> None:
+    """Torch's own references are not installed, and nothing replaces a working kernel."""
+    assert kernel_of(MISH) == f"{KERNELS}mish.mish"
+    assert kernel_of(record("aten.a.default", Support.MISSING, reference="torch._refs.a")) is None
+    assert kernel_of(record("aten.a.default", reference=f"{KERNELS}a.a")) is None
+    assert kernel_of(POOL) == f"{KERNELS}pool.avg_pool1d"
+
+
+def test_the_fix_is_the_line_that_installs_it() -> None:
+    """A missing op names its kernel and the exact code, and stays an error."""
+    found = finding("TPA901", audit(use(MISH.op, tensor(4)), registry=snapshot(MISH)))
+
+    assert found.severity is Severity.ERROR
+    assert f"{KERNELS}mish.mish" in found.fix
+    assert f"`{INSTALL}`" in found.fix
+
+
+def test_judged_as_installed() -> None:
+    """A blocked model is ready with warnings once the kernel is there, and says what it needs."""
+    call = use(MISH.op, tensor(4))
+    assert audit(call, registry=snapshot(MISH)).verdict is Verdict.BLOCKED
+
+    result = audit(call, registry=snapshot(MISH), platform=INSTALLED)
+    (row,) = result.rows
+    assert result.verdict is Verdict.READY_WITH_WARNINGS
+    assert (row.support, row.hazards) == (Support.NATIVE, (Hazard.SLOW_PATH,))
+    assert [item.kind for item in row.evidence] == [EvidenceKind.REFERENCE]
+    assert row.evidence[0].detail == (
+        f"{KERNELS}mish.mish agrees with eager PyTorch in 12/12 samples at bfloat16"
+    )
+    found = finding("TPA925", result)
+    assert found.severity is Severity.WARNING
+    assert f"{KERNELS}mish.mish for aten.mish.default" in found.message
+    assert INSTALL in found.fix
+    assert "TPA901" not in codes(result)
+
+
+def test_a_composite_needs_a_kernel_for_each_missing_piece() -> None:
+    """One piece without a kernel keeps the composite missing."""
+    ends = ("aten.mish.default", "aten.gone.default")
+    outer = composite(
+        "aten.wrap.default", Support.MISSING, ends_in=ends, ends_in_how=EndsIn.STRUCTURED
+    )
+    gone = record("aten.gone.default", Support.MISSING)
+    call = use("aten.wrap.default", tensor(4))
+    half = audit(call, registry=snapshot(outer, MISH, gone), platform=INSTALLED)
+    assert half.verdict is Verdict.BLOCKED
+
+    there = record("aten.gone.default", Support.MISSING, reference=f"{KERNELS}gone.gone")
+    whole = audit(call, registry=snapshot(outer, MISH, there), platform=INSTALLED)
+    assert whole.verdict is Verdict.READY_WITH_WARNINGS
+    assert f"{KERNELS}gone.gone for aten.gone.default" in finding("TPA925", whole).message
+
+
+def test_a_lost_gradient_names_and_takes_its_kernel() -> None:
+    """Training through the pool is an error, and a warning with the kernel that keeps it."""
+    call = use(POOL.op, tensor(1, 2, 8), grad_inputs=True)
+    without = audit(call, registry=snapshot(POOL), phase="train")
+    assert f"`{INSTALL}`" in finding("TPA915", without).fix
+    assert without.verdict is Verdict.BLOCKED
+
+    result = audit(call, registry=snapshot(POOL), phase="train", platform=INSTALLED)
+    assert codes(result) == {"TPA925"}
+    assert result.verdict is Verdict.READY_WITH_WARNINGS
+
+
+def test_inference_needs_no_gradient_kernel() -> None:
+    """In a forward pass nothing is lost and nothing has to stand in."""
+    result = audit(use(POOL.op, tensor(1, 2, 8)), registry=snapshot(POOL), platform=INSTALLED)
+    assert codes(result) == set()
+    assert result.verdict is Verdict.READY
+
+
+def test_without_a_kernel_nothing_changes() -> None:
+    """The option makes no op native that has no kernel."""
+    plain = loses()
+    call = use(plain.op, tensor(1, 2, 8), grad_inputs=True)
+    result = audit(call, registry=snapshot(plain), phase="train", platform=INSTALLED)
+    assert finding("TPA915", result).severity is Severity.ERROR
