@@ -36,6 +36,9 @@ class Declaration:
     the op leaves a choice (the sign of an eigenvector)."""
     tolerance: float = 1.0
     """Times the dtype's usual tolerance that values may be off; 0: equal to the last bit."""
+    needs: tuple[str, ...] = ()
+    """Ops with a kernel that the gradient calls inside functions of autograd's own; those that the
+    derivative formula names itself are known."""
     nonfinite: str = ""
     """Why results for NaN and infinity are not compared with eager PyTorch's."""
 
@@ -67,6 +70,7 @@ def kernel(
     samples: Sequence[str] = (),
     canonical: Kernel | None = None,
     tolerance: float = 1.0,
+    needs: Sequence[str] = (),
     nonfinite: str = "",
 ) -> Callable[[Function], Function]:
     """Declare the decorated function the reference kernel of ``ops``.
@@ -91,6 +95,7 @@ def kernel(
                 samples=tuple(samples),
                 canonical=canonical,
                 tolerance=tolerance,
+                needs=tuple(needs),
                 nonfinite=nonfinite,
             )
         return function
