@@ -16,6 +16,7 @@ def test_defaults() -> None:
     assert (options.dtypes, options.batch, options.seq_len) == (("bfloat16",), 1, 128)
     assert (options.tracer, options.use_cache, options.offline) == ("pretended", True, False)
     assert (options.timeout_s, options.memory_mb) == (300, 8192)
+    assert (options.chip, options.with_reference_kernels) == ("v6e", False)
     assert options.cache_dir.name == "tpu-audit"
 
 
@@ -30,6 +31,7 @@ def test_dtypes_are_spelled_as_torch_does_and_kept_once() -> None:
         ({"dtypes": ("int8",)}, "int8"),
         ({"dtypes": ()}, "none given"),
         ({"tracer": "xla"}, "xla"),
+        ({"chip": "v4"}, "no such TPU generation: 'v4'"),
         ({"batch": 0}, "batch"),
         ({"seq_len": -1}, "seq_len"),
         ({"timeout_s": 0}, "timeout_s"),

@@ -11,7 +11,10 @@ import pytest
 
 import tpu_audit
 from op_registry import loader
-from tests.support.calls import tensor, use
+from op_registry.codec import encode
+from op_registry.evidence import Cause
+from op_registry.schema import Support
+from tests.support.calls import proofs, record, snapshot, tally, tensor, use
 from tpu_audit.api import ScanInterrupted, ScanOptions, scan
 from tpu_audit.trace import isolate, oracle
 from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError, UsageError
@@ -112,6 +115,36 @@ def test_a_report_says_what_judged_and_what_was_built(make: Any, options: ScanOp
     assert (model.config_source, model.library) == ("local", "transformers")
     assert [row.op for row in model.phases[0].ops] == ["aten.linear.default"]
     assert model.phases[0].verdict is Verdict.READY
+
+
+@pytest.mark.usefixtures("tracers")
+def test_the_chip_and_installed_kernels_judge(
+    make: Any, options: ScanOptions, tmp_path: Path
+) -> None:
+    """One trace: blocked where the chip's compiler refuses, ready where a kernel is installed."""
+    refuses = {"v5e": tally(0, 1, (Cause.REJECTED, "no dot", 1)), "v6e": tally(1, 1)}
+    kernel = "op_registry.reference.kernels.linear.linear"
+    records = {
+        "native": record("aten.linear.default", dtypes={"bfloat16": proofs(compiled=refuses)}),
+        "missing": record("aten.linear.default", Support.MISSING, reference=kernel),
+    }
+    for name, linear in records.items():
+        (tmp_path / f"{name}.json").write_bytes(encode(snapshot(linear)))
+
+    def phase(registry: str, **changes: Any) -> tuple[str, bool, Verdict]:
+        changed = with_(options, registry=str(tmp_path / f"{registry}.json"), **changes)
+        (found,) = scan([target], options=changed).models[0].phases
+        return found.chip, found.reference_kernels, found.verdict
+
+    target = make("a")
+    assert phase("native") == ("v6e", False, Verdict.READY)
+    assert phase("native", chip="v5e") == ("v5e", False, Verdict.BLOCKED)
+    assert phase("missing") == ("v6e", False, Verdict.BLOCKED)
+    assert phase("missing", with_reference_kernels=True) == (
+        "v6e",
+        True,
+        Verdict.READY_WITH_WARNINGS,
+    )
 
 
 def test_each_dtype_is_a_phase(make: Any, options: ScanOptions, tracers: Tracers) -> None:

@@ -204,6 +204,8 @@ def test_schema(tpu_audit: CommandLine) -> None:
     validator = jsonschema.Draft202012Validator(schema)
 
     assert validator.is_valid({"color": "auto", "scan": {"seq-len": 64, "dtype": ["bf16"]}})
+    assert validator.is_valid({"scan": {"chip": "v5e", "with-reference-kernels": True}})
+    assert not validator.is_valid({"scan": {"chip": "v4"}})
     assert not validator.is_valid({"scan": {"seq-len": 0}})
     assert not validator.is_valid({"scan": {"seqlen": 64}})
     assert not validator.is_valid({"scan": {"timeout": 0}})

@@ -49,6 +49,7 @@ SURFACE = {
         "--allow-incomplete",
         "--batch",
         "--cache",
+        "--chip",
         "--dtype",
         "--exit-zero",
         "--fail-on",
@@ -63,6 +64,7 @@ SURFACE = {
         "--timeout",
         "--tpu-python",
         "--tracer",
+        "--with-reference-kernels",
     },
 }
 

@@ -20,7 +20,8 @@ bert-base-uncased  forward bfloat16  BLOCKED
   config     hub@86b5e0934494bd15c9632b12f734a8a67f723594 (google-bert/bert-base-uncased, redirected
              from bert-base-uncased)
   model      BertForMaskedLM (bert, transformers), 109,514,298 parameters
-  traced     batch 1 x 128 tokens, pretended device; judged by torch-tpu 0.2.0 for torch 2.13.0
+  traced     batch 1 x 128 tokens, pretended device
+  judged     for v6e by torch-tpu 0.2.0 for torch 2.13.0
 
   on the TPU   calls          FLOPs           bytes
   native          49  80.3%  7.25 G  100%  72.0 MiB  94.1%
@@ -39,7 +40,7 @@ Findings: 1 error, 1 warning
 
 Not checked
   phases     anything but forward; weights, speed, numerics
-  evidence   49 of 61 calls rest on the dispatch table alone, not lowered
+  evidence   49 of 61 calls rest on registration alone
   guesses    1 call needed a value that only weights could give; guessed
   CPU        2 calls on CPU tensors are not TPU calls
   assumed    1 assumption: -v lists them

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from op_registry.schema import Hazard, Support
+from op_registry.schema import Evidence, EvidenceKind, Hazard, Support
 from tests.support.reports import missing_finding, missing_row, op_row, phase, report, sync_row
-from tpu_audit.render.summary import by_hazard, by_support, causes, registered_only
+from tpu_audit.render.summary import (
+    by_hazard,
+    by_support,
+    causes,
+    random_calls,
+    registered_only,
+)
 from tpu_audit.types.report import Severity
 
 
@@ -24,8 +30,14 @@ def test_hazards_that_were_met() -> None:
 
 
 def test_evidence_from_the_table_alone() -> None:
-    """Calls without any evidence do not count as judged by the dispatch table."""
-    assert registered_only(phase([op_row(), missing_row(), sync_row()])) == 49
+    """Neither missing, nor random, nor proven calls count as resting on registration alone."""
+    drawn = op_row("aten.rand.default", count=5, random=True)
+    lowered = (Evidence(kind=EvidenceKind.LOWERED, detail="8/8 samples at bfloat16"),)
+    proven = op_row("aten.add.Tensor", evidence=(*lowered, *op_row().evidence))
+    met = phase([op_row(), missing_row(), sync_row(), drawn, proven])
+
+    assert registered_only(met) == 49
+    assert random_calls(met) == 5
 
 
 def test_one_cause_in_many_models() -> None:

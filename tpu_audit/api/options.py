@@ -8,6 +8,7 @@ from typing import Protocol
 
 import platformdirs
 
+from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.types.errors import UsageError
 from tpu_audit.types.trace import DTYPES, TraceSettings
 
@@ -35,6 +36,10 @@ class ScanOptions:
     """Use only what is on this machine."""
     registry: str | None = None
     """Snapshot to judge by: torch-tpu version or path; None: the one for the installed torch."""
+    chip: str = DEFAULT_CHIP
+    """TPU generation to judge for: ``v5e``, ``v5p``, ``v6e`` or ``tpu7x``."""
+    with_reference_kernels: bool = False
+    """Judge as if ``op_registry.reference.install()`` had been called."""
     tracer: str = "pretended"
     """``pretended``, or ``torch_tpu``: the real wheel's dispatcher in a child process."""
     tpu_python: str | None = None
@@ -56,6 +61,9 @@ class ScanOptions:
         if self.tracer not in TRACERS:
             hint = f"one of {', '.join(TRACERS)}"
             raise UsageError(f"no such tracer: {self.tracer!r}", hint=hint)
+        if self.chip not in CHIPS:
+            hint = f"one of {', '.join(CHIPS)}"
+            raise UsageError(f"no such TPU generation: {self.chip!r}", hint=hint)
         for name in ("batch", "seq_len", "timeout_s", "memory_mb"):
             value = getattr(self, name)
             if not value > 0:

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from op_registry.schema import EvidenceKind, Hazard, Support
+from op_registry.schema import Hazard, Support
 from tpu_audit.render.module_paths import collapse
+from tpu_audit.types.proof import rests_on_registration
 from tpu_audit.types.report import Finding, OpRow, PhaseReport, Report, Severity, Status
 
 if TYPE_CHECKING:
@@ -62,12 +63,13 @@ def by_hazard(phase: PhaseReport) -> dict[Hazard, Cost]:
 
 
 def registered_only(phase: PhaseReport) -> int:
-    """Return the calls judged by the dispatch table alone, with nothing lowered or run."""
-    return sum(
-        row.count
-        for row in phase.ops
-        if {item.kind for item in row.evidence} == {EvidenceKind.REGISTERED}
-    )
+    """Return the calls that rest on registration alone; those that draw random numbers apart."""
+    return sum(row.count for row in phase.ops if rests_on_registration(row))
+
+
+def random_calls(phase: PhaseReport) -> int:
+    """Return the calls that draw random numbers, of which registration is all one can see."""
+    return sum(row.count for row in phase.ops if row.random)
 
 
 def severities(findings: Iterable[Finding]) -> dict[Severity, int]:

@@ -35,6 +35,7 @@ def test_powershell(tpu_audit: CommandLine) -> None:
         ("tpu-audit registry s", "show"),
         ("tpu-audit scan --fail-on w", "warning"),
         ("tpu-audit scan --dtype bf", "bfloat16"),
+        ("tpu-audit scan --chip tp", "tpu7x"),
     ],
 )
 def test_completes(tmp_path: Path, words: str, expected: str) -> None:

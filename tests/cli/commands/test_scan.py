@@ -57,7 +57,7 @@ def test_options_arrive(tpu_audit: CommandLine, scan: FakeScan) -> None:
     args = (
         "--dtype bf16,f16 --dtype float32 --batch 2 --seq-len 77 --offline --no-cache "
         "--registry 0.2.0 --tracer torch_tpu --tpu-python /py --timeout 5 --max-memory 999 "
-        "--cache-dir there --revision main"
+        "--cache-dir there --revision main --chip v5p --with-reference-kernels"
     )
     tpu_audit("scan", "a", *args.split())
 
@@ -67,6 +67,7 @@ def test_options_arrive(tpu_audit: CommandLine, scan: FakeScan) -> None:
     assert (options.batch, options.seq_len, options.revision) == (2, 77, "main")
     assert (options.offline, options.use_cache, options.registry) == (True, False, "0.2.0")
     assert (options.tracer, options.tpu_python) == ("torch_tpu", "/py")
+    assert (options.chip, options.with_reference_kernels) == ("v5p", True)
     assert (options.timeout_s, options.memory_mb) == (5.0, 999)
     assert str(options.cache_dir) == "there"
 

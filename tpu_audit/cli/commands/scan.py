@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.cli import gate, outputs
 from tpu_audit.cli.app import App, current_app
 from tpu_audit.cli.lazy import Command
@@ -79,6 +80,20 @@ Examples:
     "--offline", cls=Setting, is_flag=True, default=False, help="Use only what is on this machine."
 )
 @registry_option()
+@click.option(
+    "--chip",
+    cls=Setting,
+    type=click.Choice(list(CHIPS)),
+    default=DEFAULT_CHIP,
+    help="TPU generation to judge for.",
+)
+@click.option(
+    "--with-reference-kernels",
+    cls=Setting,
+    is_flag=True,
+    default=False,
+    help="Judge as if op_registry.reference.install() had been called.",
+)
 @click.option(
     "--tracer",
     cls=Setting,
@@ -178,6 +193,8 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         revision=settings["revision"],
         offline=settings["offline"],
         registry=settings["registry"],
+        chip=settings["chip"],
+        with_reference_kernels=settings["with_reference_kernels"],
         tracer=settings["tracer"],
         tpu_python=settings["tpu_python"],
         cache_dir=app.cache_dir,

@@ -64,9 +64,10 @@ def _write_setup(paper: Paper, model: ModelReport, versions: Versions) -> None:
     cached = ", from the cache" if all(phase.cached for phase in traced) else ""
     paper.labelled(
         "traced",
-        f"batch {first.batch} x {first.seq_len} tokens, {first.tracer} device{cached}; "
-        f"judged by {judged}",
+        f"batch {first.batch} x {first.seq_len} tokens, {first.tracer} device{cached}",
     )
+    installed = ", with its reference kernels installed" if first.reference_kernels else ""
+    paper.labelled("judged", f"for {first.chip} by {judged}{installed}")
 
 
 def _write_costs(paper: Paper, phase: PhaseReport, *, titled: bool) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from tpu_audit.render.summary import INPUT_ERRORS, causes, not_audited, registered_only
+from tpu_audit.render.summary import (
+    INPUT_ERRORS,
+    causes,
+    not_audited,
+    random_calls,
+    registered_only,
+)
 from tpu_audit.render.text import plural
 from tpu_audit.types.report import PhaseReport, Report, Severity
 
@@ -47,9 +53,11 @@ def next_command(report: Report) -> str:
 
 def _write_evidence(paper: Paper, traced: list[PhaseReport]) -> None:
     calls = sum(row.count for phase in traced for row in phase.ops)
-    weak = sum(registered_only(phase) for phase in traced)
-    if weak:
-        text = f"{weak:,} of {plural(calls, 'call')} rest on the dispatch table alone, not lowered"
+    weak = sum(map(registered_only, traced))
+    drawn = sum(map(random_calls, traced))
+    random = f"; {drawn:,} draw random numbers" if drawn else ""
+    if weak or drawn:
+        text = f"{weak:,} of {plural(calls, 'call')} rest on registration alone{random}"
         paper.labelled("evidence", text)
 
 
