@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
@@ -39,6 +40,9 @@ class TargetScan:
         self._options = options
         self._snapshot = snapshot
         self._versions = versions
+        self._platform = Platform(
+            chip=options.chip, reference_kernels=options.with_reference_kernels
+        )
         self._cache = TraceCache(options.cache_dir)
         self.notes: list[str] = []
         """Sentences on the run: a cache that cannot be written."""
@@ -84,14 +88,14 @@ class TargetScan:
         try:
             trace, cached = self._trace(spec, settings)
             stage = Stage.AUDIT
-            audit = audit_trace(trace, self._snapshot, spec)
+            audit = audit_trace(trace, self._snapshot, spec, self._platform)
         except NotAuditedError as error:
             return self._failed(dtype, error), None, trace
         except TpuAuditError:
             raise  # not this target's fault: the installation cannot trace, or not so
         except Exception as error:  # noqa: BLE001 - one target must not take the others along
             return self._failed(dtype, _internal(error, stage)), None, trace
-        return _traced(trace, audit, cached=cached), audit, trace
+        return _traced(trace, audit, self._platform, cached=cached), audit, trace
 
     def _trace(self, spec: ModelSpec, settings: TraceSettings) -> tuple[Trace, bool]:
         """Return the trace and whether it came from the cache."""
@@ -127,10 +131,12 @@ class TargetScan:
             batch=settings.batch,
             seq_len=settings.seq_len,
             tracer=settings.tracer,
+            chip=self._platform.chip,
+            reference_kernels=self._platform.reference_kernels,
         )
 
 
-def _traced(trace: Trace, audit: PhaseAudit, *, cached: bool) -> PhaseReport:
+def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool) -> PhaseReport:
     settings = trace.settings
     return PhaseReport(
         phase=settings.phase,
@@ -142,6 +148,8 @@ def _traced(trace: Trace, audit: PhaseAudit, *, cached: bool) -> PhaseReport:
         batch=settings.batch,
         seq_len=settings.seq_len,
         tracer=settings.tracer,
+        chip=platform.chip,
+        reference_kernels=platform.reference_kernels,
         assumptions=trace.assumptions,
         cached=cached,
     )
