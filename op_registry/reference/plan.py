@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from op_registry.build.declarations import has_formula, read_derivatives
 from op_registry.build.gradients import no_gradient
-from op_registry.build.table import Entry, overload_of, read_table
+from op_registry.build.table import overload_of, read_table
 from op_registry.errors import RegistryError
 from op_registry.reference.adapt import adapted
 from op_registry.reference.declare import Declaration, declared
@@ -87,9 +87,11 @@ class _Planner:
             op, path = declaration.op, declaration.path
             steps.append(self._step(op, path, declaration.function))
             if op in self._table:
-                for other in derive(declaration):
-                    if other.op not in self._declared:
-                        steps.append(self._step(other.op, path, other.function, derived=True))
+                steps += [
+                    self._step(other.op, path, other.function, derived=True)
+                    for other in derive(declaration)
+                    if other.op not in self._declared
+                ]
         return steps
 
     def gradients(self) -> list[Step]:
@@ -155,9 +157,8 @@ def _chosen(only: list[str], steps: list[Step]) -> list[Step]:
         if op in chosen:
             continue
         chosen[op] = by_op[op]
-        same = [
-            s.entry.op for s in steps if s.entry.derived and s.entry.path == by_op[op].entry.path
-        ]
+        path = by_op[op].entry.path
+        same = [s.entry.op for s in steps if s.entry.derived and s.entry.path == path]
         needed = needs(op, declared())
         todo += [other for other in (*same, *needed) if other in by_op]
     return list(chosen.values())
@@ -174,10 +175,8 @@ def _named(name: str, by_op: Mapping[str, Step]) -> list[str]:
     found = [op for op in by_op if op == name or op.rpartition(".")[0] == name]
     if found:
         return found
-    close = difflib.get_close_matches(name, [*by_op, *(op.rpartition(".")[0] for op in by_op)], 3)
-    hint = (
-        f"did you mean {' or '.join(close)}?" if close else "see op_registry.reference.declared()"
-    )
+    close = difflib.get_close_matches(name, by_op, 3)
+    hint = f"did you mean {' or '.join(close)}?" if close else "declared() lists them"
     raise RegistryError(f"there is no reference kernel for {name!r}", hint=hint)
 
 
