@@ -101,6 +101,9 @@ class TargetScan:
         """Return the trace and whether it came from the cache."""
         digest = self._snapshot.digest
         key = trace_key(spec, settings, registry_digest=digest, versions=self._versions)
+        if spec.factory:
+            # What a program does is up to more than its file: nothing here could name it.
+            return self._run(spec, settings), False
         if self._options.use_cache and (known := self._cache.get(key)):
             return known, True
         trace = self._run(spec, settings)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.sources.local import resolve_local
 from tpu_audit.sources.options import ResolveOptions
+from tpu_audit.sources.own import parse_factory, resolve_factory
 from tpu_audit.sources.remote import resolve_remote
 from tpu_audit.sources.target import LocalTarget, parse_target
 
@@ -16,14 +17,17 @@ __all__ = ["ResolveOptions", "resolve"]
 
 
 def resolve(target: str, options: ResolveOptions) -> ModelSpec:
-    """Resolve a hub id with optional ``@revision``, a model folder or a path to a config.json.
+    """Resolve a hub id with optional ``@revision``, a model folder, a config.json or a factory.
 
-    How paths are told from ids is said in :mod:`tpu_audit.sources.target`. No weights are
-    fetched and no code of the model is run.
+    A factory is a function of the user's own, ``file.py:function`` or ``module:function``; it is
+    not run here. How paths are told from ids is said in :mod:`tpu_audit.sources.target`. No
+    weights are fetched and no code of the model is run.
 
     Raises UsageError for bad syntax, TargetNotFoundError for what does not exist, and
     NotAuditedError, with a stage and a stable code, for everything else.
     """
+    if factory := parse_factory(target):
+        return resolve_factory(target, *factory)
     parsed = parse_target(target, options.revision)
     if isinstance(parsed, LocalTarget):
         return resolve_local(parsed)

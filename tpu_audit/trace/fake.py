@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.optim import optimizer
+from torch.utils import _foreach_utils
 from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
@@ -46,9 +48,14 @@ def patched_for_fakes() -> Iterator[None]:
     FakeTensor.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
     torch.tensor = _reading_scalars(tensor)
     torch.as_tensor = _reading_scalars(as_tensor)
+    # Optimizers and gradient clipping take the foreach kernels only for classes they know.
+    for known in (optimizer._foreach_supported_types, _foreach_utils._foreach_supported_types):
+        known.append(FakeTensor)
     try:
         yield
     finally:
+        for known in (optimizer._foreach_supported_types, _foreach_utils._foreach_supported_types):
+            known.remove(FakeTensor)
         torch.tensor, torch.as_tensor = tensor, as_tensor
         nn.Module._apply = apply  # type: ignore[method-assign]
         FakeTensor.__format__ = fmt  # type: ignore[method-assign]

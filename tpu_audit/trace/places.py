@@ -27,7 +27,9 @@ _OTHER = 0
 class Places:
     """The stack of modules in flight, and the lines of model code above a call."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: str | None = None) -> None:
+        """``own`` is the folder whose files are the model's, besides those of transformers."""
+        self._own = own.rstrip("/") + "/" if own else None
         self._stack: list[str] = []
         self._kinds: dict[CodeType, tuple[int, str]] = {}
 
@@ -75,8 +77,13 @@ class Places:
     def _kind(self, code: CodeType) -> tuple[int, str]:
         found = self._kinds.get(code)
         if found is None:
-            found = self._kinds[code] = _classify(code.co_filename)
+            found = self._kinds[code] = self._classify(code.co_filename)
         return found
+
+    def _classify(self, filename: str) -> tuple[int, str]:
+        if self._own and filename.startswith(self._own) and "/site-packages/" not in filename:
+            return _MODEL, filename.removeprefix(self._own)
+        return _classify(filename)
 
 
 def _classify(filename: str) -> tuple[int, str]:

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from tpu_audit.trace import costs, values
+from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.trace import OpUse, Scalar, SourceLine, TensorRef
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 aten = torch.ops.aten
 _NOT_CALLS = {torch.ops.prim.device.default, aten.is_pinned.default}
+_NOT_THE_DEVICES = frozenset({"profiler"})
+"""Namespaces of ops that only talk to the host's own tools."""
+_DEVICES = frozenset({"tpu", "cpu", "meta"})
 _PLACEMENT = {"device", "layout", "pin_memory", "requires_grad"}
 _POSITIONS = {"start", "end", "index", "storage_offset"}
 """Arguments that say where in a tensor, not what to compute: they decide nothing."""
@@ -74,7 +78,7 @@ class Recorder(TorchDispatchMode):
         """Run one call and write it down."""
         del types
         kwargs = kwargs or {}
-        if func in _NOT_CALLS:
+        if func in _NOT_CALLS or func.namespace in _NOT_THE_DEVICES:
             return func(*args, **kwargs)
         if decomposes_before_backend(func):
             with self:
@@ -155,7 +159,17 @@ def _refs(out: Any) -> tuple[TensorRef, ...]:
 
 def _on_host(flat: list[Any], out: Any) -> bool:
     tensors = [t for t in (*flat, *tree_leaves(out)) if isinstance(t, torch.Tensor)]
-    return bool(tensors) and all(t.device.type == "cpu" for t in tensors)
+    devices = {t.device.type for t in tensors}
+    if elsewhere := devices - _DEVICES:
+        # Fake tensors can be anywhere; a TPU host cannot.
+        raise NotAuditedError(
+            f"a tensor was put on the device {', '.join(sorted(elsewhere))!r}, "
+            "which a TPU host does not have",
+            stage=Stage.TRACE,
+            code="other_device",
+            hint="make it where the other tensors are: `device=x.device`",
+        )
+    return devices == {"cpu"}
 
 
 def scalar_args(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Scalar]:

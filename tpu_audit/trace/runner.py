@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,13 +14,14 @@ from tpu_audit.trace.build import build_model, count_parameters
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Probe
+from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Recorder
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.trace import Trace, TraceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
@@ -40,10 +43,41 @@ def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> T
 def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Trace:
     """Trace on whatever backend owns the device type ``tpu`` in this process."""
     dtype: torch.dtype = getattr(torch, settings.dtype)
-    places = Places()
+    places = Places(own=own_folder(spec.factory) if spec.factory else None)
     recorder = Recorder(places)
     shadow.forget_all()
-    with patched_for_fakes(), fake_mode(), recorder, torch.no_grad():
+    with patched_for_fakes(), fake_mode(), recorder:
+        if spec.factory:
+            seen = _follow_own(spec.factory, dtype, recorder, places)
+        else:
+            seen = _follow_model(spec, settings, recorder, places)
+    return Trace(
+        settings=replace(settings, phase=seen.phase),
+        architecture=seen.architecture,
+        parameters=seen.parameters,
+        ops=recorder.uses(),
+        cpu_ops=dict(recorder.cpu_ops),
+        assumptions=seen.assumptions,
+        versions=_versions(),
+        registry_digest=registry_digest,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """What was traced."""
+
+    phase: str
+    architecture: str
+    parameters: int
+    assumptions: tuple[str, ...] = ()
+
+
+def _follow_model(
+    spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
+) -> _Seen:
+    dtype: torch.dtype = getattr(torch, settings.dtype)
+    with torch.no_grad():
         model, config, assumptions = build_model(spec, dtype, DEVICE)
         context = InputContext(
             model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
@@ -51,23 +85,39 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
         inputs = build_inputs(context)
         kwargs = _on_device(inputs.kwargs, dtype)
         with places.follow(model):
-            _forward(model, kwargs, recorder)
-    return Trace(
-        settings=settings,
+            _run(
+                partial(model, **kwargs),
+                recorder,
+                "the config may be incomplete, or these inputs may not fit the model",
+            )
+    return _Seen(
+        phase=settings.phase,
         architecture=type(model).__name__,
         parameters=count_parameters(model),
-        ops=recorder.uses(),
-        cpu_ops=dict(recorder.cpu_ops),
         assumptions=(*assumptions, *inputs.assumptions),
-        versions=_versions(),
-        registry_digest=registry_digest,
     )
 
 
-def _forward(model: torch.nn.Module, kwargs: dict[str, Any], recorder: Recorder) -> None:
+def _follow_own(
+    factory: tuple[str, str], dtype: torch.dtype, recorder: Recorder, places: Places
+) -> _Seen:
+    program = make_program(factory, dtype, DEVICE)
+    # Threads of autograd's engine would ask for devices, and there are none.
+    single = torch.autograd.set_multithreading_enabled(False)
+    whole = torch.nn.ModuleList(program.modules) if program.phase == STEP else program.modules[0]
+    with single, torch.set_grad_enabled(program.phase == STEP), places.follow(whole):
+        _run(
+            partial(program.call, *program.args, **program.kwargs),
+            recorder,
+            "run it on the CPU first; what is computed from weights or data is not known here",
+        )
+    return _Seen(phase=program.phase, architecture=program.name, parameters=program.parameters)
+
+
+def _run(call: Callable[[], Any], recorder: Recorder, hint: str) -> None:
     recorder.recording = True
     try:
-        model(**kwargs)
+        call()
     except NotAuditedError:
         raise
     except Exception as error:
@@ -75,7 +125,7 @@ def _forward(model: torch.nn.Module, kwargs: dict[str, Any], recorder: Recorder)
             f"forward stopped: {shorten(error)}",
             stage=Stage.TRACE,
             code="forward_failed",
-            hint="the config may be incomplete, or these inputs may not fit the model",
+            hint=hint,
         ) from error
     finally:
         recorder.recording = False

@@ -21,7 +21,7 @@ class ModelSpec:
     """``hub@<sha>``, ``cache@<sha>``, ``local`` or ``catalogue``."""
     library: str = "transformers"
     """Library that loads the model: ``transformers``, ``diffusers``, ``timm``, ``peft``,
-    ``sentence-transformers`` or ``unknown``."""
+    ``sentence-transformers``, ``python`` (a program of the user's own) or ``unknown``."""
     config: Mapping[str, Any]
     """config.json as parsed (a JSON object)."""
     generation_config: Mapping[str, Any] | None = None
@@ -33,6 +33,8 @@ class ModelSpec:
     """``*.py`` file name -> local path of the fetched copy. Never executed."""
     index_files: Mapping[str, str] = field(default_factory=dict)
     """``*.index.json`` file name -> local path: weight names and shards, no weights."""
+    factory: tuple[str, str] | None = None
+    """(file or module, function) that makes a program of the user's own; run in the tracer."""
     redirected_from: str | None = None
     """The id typed, when the hub answered under another one."""
     notes: tuple[str, ...] = ()
