@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 from op_registry.errors import RegistryError
 from op_registry.loader import load
 from op_registry.reference.checks.errors import check_errors
 from op_registry.reference.checks.gradient import check_gradient
+from op_registry.reference.checks.lowering import CHIPS, Toolchain
 from op_registry.reference.checks.native import check_native
 from op_registry.reference.checks.static import check_static
 from op_registry.reference.checks.values import check_nonfinite, check_values
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from op_registry.schema import Snapshot
 
 DIFFERENTIATED = ("float32", "bfloat16", "complex64")
+COMPILED = ("float32", "bfloat16", "int64", "int8", "complex64")
 _TRACED = ("float32", "bfloat16", "int64", "bool", "complex64", "int8", "uint8")
 """Dtypes at which kernels are traced: others take the same path as one of these."""
 
@@ -46,6 +50,21 @@ def check(
         if dtype in DIFFERENTIATED:
             yield check_gradient(declaration, dtype, calls, kernels, snapshot)
     yield check_errors(declaration, samples.wrong)
+
+
+def check_with(
+    toolchain: Toolchain, declaration: Declaration, samples: Samples, *, compiles: bool
+) -> Iterator[Outcome]:
+    """Yield what lowering comes to, dtype by dtype, and with ``compiles`` compiling."""
+    for dtype in samples.calls:
+        lowered, programs = toolchain.lower(declaration, dtype)
+        yield lowered
+        if dtype in DIFFERENTIATED and not declaration.noise:
+            backward, more = toolchain.lower(declaration, dtype, gradient=True)
+            yield backward
+            programs += more
+        if compiles and dtype in COMPILED:
+            yield from (toolchain.compile(dtype, programs, chip) for chip in CHIPS)
 
 
 def reference_checks(outcomes: Iterable[Outcome]) -> dict[str, str]:
@@ -89,11 +108,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     found = collect(chosen, options.dtype or DTYPES)
     failed = 0
-    for declaration in chosen:
-        outcomes = list(check(declaration, found[declaration.op], kernels, snapshot))
-        failed += not report(declaration, outcomes, most=options.most)
+    with contextlib.ExitStack() as stack:
+        toolchain = _toolchain(options, stack)
+        for declaration in chosen:
+            samples = found[declaration.op]
+            outcomes = list(check(declaration, samples, kernels, snapshot))
+            if toolchain:
+                compiles = options.compile
+                outcomes += check_with(toolchain, declaration, samples, compiles=compiles)
+            failed += not report(declaration, outcomes, most=options.most)
     _say(f"{len(chosen) - failed} of {len(chosen)} kernels pass")
     return 1 if failed else 0
+
+
+def _toolchain(options: argparse.Namespace, stack: contextlib.ExitStack) -> Toolchain | None:
+    if not (options.lower or options.compile):
+        return None
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    return stack.enter_context(Toolchain(options.python, folder))
 
 
 def report(declaration: Declaration, outcomes: Sequence[Outcome], *, most: int) -> bool:
@@ -129,6 +161,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.description = "Check reference kernels against eager PyTorch and the registry."
     parser.add_argument("op", nargs="*", help="op, file of kernels, or pattern; default: all")
     parser.add_argument("--dtype", action="append", choices=DTYPES, help="only this; repeatable")
+    parser.add_argument("--lower", action="store_true", help="also lower through torch_tpu")
+    parser.add_argument("--compile", action="store_true", help="also lower and compile")
+    python = "interpreter that has torch-tpu and jax, for --lower and --compile"
+    parser.add_argument("--python", default=sys.executable, help=python)
     parser.add_argument("--registry", help="snapshot to look ops up in")
     parser.add_argument("--most", type=int, default=3, help="failures shown of a check")
     return parser

@@ -106,6 +106,42 @@ def _gradients(function: Callable[..., Any], sample: Sample) -> Grads | None:
         )
 
 
+def joint(
+    function: Callable[..., Any], sample: Sample
+) -> tuple[Callable[..., Any], list[torch.Tensor]] | None:
+    """Return a function of tensors that runs forward and backward, and the tensors to call it with.
+
+    None when no output depends on the inputs in a differentiable way.
+    """
+    copied = sample.copied()
+    leaves, spec = pytree.tree_flatten((copied.args, copied.kwargs))
+    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+
+    def call(*tensors: torch.Tensor) -> list[torch.Tensor]:
+        given = list(leaves)
+        for place, tensor in zip(places, tensors, strict=True):
+            given[place] = tensor
+        args, kwargs = pytree.tree_unflatten(given, spec)
+        result = function(*args, **kwargs)
+        wanted = [t for t in tensors if t.requires_grad]
+        outputs = [
+            t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad
+        ]
+        if not outputs:
+            return []
+        ones = [torch.ones_like(t) for t in outputs]
+        found = torch.autograd.grad(outputs, wanted, ones, allow_unused=True)
+        return [*(t.detach() for t in outputs), *(t for t in found if t is not None)]
+
+    inputs = [leaves[place] for place in places]
+    for tensor in inputs:
+        tensor.requires_grad_(tensor.is_floating_point() or tensor.is_complex())
+    try:
+        return (call, inputs) if call(*inputs) else None
+    except Exception:  # noqa: BLE001 - eager does not differentiate this call
+        return None
+
+
 def _weights(output: torch.Tensor) -> torch.Tensor:
     """Return what each element of ``output`` counts in the sum: not all alike."""
     steps = torch.arange(output.numel(), dtype=torch.float64).reshape(output.shape)
