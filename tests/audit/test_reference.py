@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from op_registry.loader import load
+from op_registry.reference.declare import declared
 from op_registry.schema import EndsIn, EvidenceKind, Hazard, OpRecord, Support
 from tests.support.calls import audit, codes, composite, finding, record, snapshot, tensor, use
+from tpu_audit.audit import reference
 from tpu_audit.audit.call import Platform
+from tpu_audit.audit.declared import declared_kernels
 from tpu_audit.audit.reference import INSTALL, kernel_of
 from tpu_audit.types.report import Severity, Verdict
+
+if TYPE_CHECKING:
+    import pytest
 
 KERNELS = "op_registry.reference.kernels."
 INSTALLED = Platform(reference_kernels=True)
@@ -25,15 +32,40 @@ def loses(**fields: Any) -> OpRecord:
     return record("aten.avg_pool1d.default", hazards={Hazard.NO_GRADIENT: "detached"}, **fields)
 
 
-POOL = loses(reference=f"{KERNELS}pool.avg_pool1d")
+POOL = loses(composite_implicit=True)
 
 
 def test_only_own_kernels_for_ops_that_lack_one() -> None:
     """Torch's own references are not installed, and nothing replaces a working kernel."""
-    assert kernel_of(MISH) == f"{KERNELS}mish.mish"
-    assert kernel_of(record("aten.a.default", Support.MISSING, reference="torch._refs.a")) is None
-    assert kernel_of(record("aten.a.default", reference=f"{KERNELS}a.a")) is None
-    assert kernel_of(POOL) == f"{KERNELS}pool.avg_pool1d"
+    torchs = record("aten.a.default", Support.MISSING, reference="torch._refs.a")
+    works = record("aten.b.default", reference=f"{KERNELS}b.b")
+    registry = snapshot(MISH, torchs, works)
+
+    assert kernel_of(MISH.op, registry) == f"{KERNELS}mish.mish"
+    assert {kernel_of(name, registry) for name in (torchs.op, works.op, "aten.gone.x")} == {None}
+
+
+def test_an_op_the_registry_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An op of another library takes its kernel from the source that declares it."""
+    path = f"{KERNELS}boxes.nms"
+    monkeypatch.setattr(reference, "declared_kernels", lambda: {"torchvision.nms.default": path})
+    call = use("torchvision.nms.default", tensor(4))
+    without = audit(call, registry=snapshot(MISH))
+    assert (without.verdict, path in finding("TPA903", without).fix) == (Verdict.UNKNOWN, True)
+
+    result = audit(call, registry=snapshot(MISH), platform=INSTALLED)
+    assert result.verdict is Verdict.READY_WITH_WARNINGS
+    assert result.rows[0].evidence[0].detail == path
+
+
+def test_sources_say_what_the_decorators_do() -> None:
+    """Read from source or imported: the same kernels for ops that the registry does not hold."""
+    held = load().ops
+    imported = {op: found.path for op, found in declared().items() if op not in held}
+    read = {op: path for op, path in declared_kernels().items() if op not in held}
+
+    assert read == imported
+    assert declared_kernels()["aten.trace.default"] == f"{KERNELS}trace.trace"
 
 
 def test_the_fix_is_the_line_that_installs_it() -> None:
@@ -83,7 +115,7 @@ def test_a_composite_needs_a_kernel_for_each_missing_piece() -> None:
 
 
 def test_a_lost_gradient_names_and_takes_its_kernel() -> None:
-    """Training through the pool is an error, and a warning with the kernel that keeps it."""
+    """Training through the pool is an error, and a warning once its pieces are differentiated."""
     call = use(POOL.op, tensor(1, 2, 8), grad_inputs=True)
     without = audit(call, registry=snapshot(POOL), phase="train")
     assert f"`{INSTALL}`" in finding("TPA915", without).fix
@@ -91,6 +123,7 @@ def test_a_lost_gradient_names_and_takes_its_kernel() -> None:
 
     result = audit(call, registry=snapshot(POOL), phase="train", platform=INSTALLED)
     assert codes(result) == {"TPA925"}
+    assert "op_registry.reference.keep_gradient" in finding("TPA925", result).message
     assert result.verdict is Verdict.READY_WITH_WARNINGS
 
 
@@ -101,8 +134,8 @@ def test_inference_needs_no_gradient_kernel() -> None:
     assert result.verdict is Verdict.READY
 
 
-def test_without_a_kernel_nothing_changes() -> None:
-    """The option makes no op native that has no kernel."""
+def test_without_a_definition_nothing_changes() -> None:
+    """A kernel that loses the gradient over no composite has no pieces to go to."""
     plain = loses()
     call = use(plain.op, tensor(1, 2, 8), grad_inputs=True)
     result = audit(call, registry=snapshot(plain), phase="train", platform=INSTALLED)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from op_registry.schema import Hazard, Support
+from op_registry.schema import Evidence, EvidenceKind, Hazard, Support
 from tpu_audit.audit.call import Judgement
+from tpu_audit.audit.declared import PACKAGE, declared_kernels
 from tpu_audit.audit.weigh import meaning
 
 if TYPE_CHECKING:
@@ -13,27 +14,35 @@ if TYPE_CHECKING:
 
     from op_registry.schema import OpRecord, Snapshot
 
-OWN = ("op_registry.reference.kernels.", "op_registry.reference.derived.")
-"""Modules whose functions ``op_registry.reference.install()`` registers; other references (torch's
-own) only say what an op means."""
+KEEPING_GRADIENT = "op_registry.reference.keep_gradient"
+"""What it registers for ops whose TPU kernel loses the gradient: calls that need one go to
+PyTorch's own composite definition."""
 INSTALL = "import op_registry.reference; op_registry.reference.install()"
 
 
-def kernel_of(record: OpRecord | None) -> str | None:
-    """Return the import path of the own kernel that can stand in for ``record``'s op, or None.
+def kernel_of(op: str, snapshot: Snapshot) -> str | None:
+    """Return the import path of the own kernel that can stand in for ``op``, or None.
 
-    None as well where the backend has a working kernel, which is never replaced: only an op that
-    is missing, or loses its gradient, takes one.
+    None where the backend has a kernel, which is never replaced, and where the reference is
+    torch's own, which only says what the op means.
     """
-    if record is None or record.reference is None or not record.reference.startswith(OWN):
+    record = snapshot.get(op)
+    if record is None:
+        return declared_kernels().get(op)
+    if record.support is not Support.MISSING or record.reference is None:
         return None
-    lacks = record.support is Support.MISSING or Hazard.NO_GRADIENT in record.hazards
-    return record.reference if lacks else None
+    return record.reference if record.reference.startswith(f"{PACKAGE}.") else None
+
+
+def keeps_gradient(record: OpRecord | None) -> bool:
+    """Whether installing keeps the gradient that ``record``'s TPU kernel loses."""
+    loses = record is not None and Hazard.NO_GRADIENT in record.hazards
+    return loses and record is not None and record.composite_implicit
 
 
 def kernels_for(ops: Iterable[str], snapshot: Snapshot) -> tuple[str, ...] | None:
     """Return the kernels that can stand in for each of ``ops``; None when one has none."""
-    found = [kernel_of(snapshot.get(op)) for op in ops]
+    found = [kernel_of(op, snapshot) for op in ops]
     kernels = [kernel for kernel in found if kernel]
     return tuple(kernels) if found and len(kernels) == len(found) else None
 
@@ -50,18 +59,28 @@ def stand_ins(op: str, culprits: tuple[str, ...], snapshot: Snapshot) -> tuple[s
 
 
 def as_installed(judgement: Judgement, op: str, snapshot: Snapshot) -> Judgement:
-    """Return the judgement of a missing ``op`` once the own kernels are installed."""
+    """Return the judgement of ``op``, which has no kernel, once the own kernels are installed."""
     ops = stand_ins(op, judgement.culprits, snapshot)
-    if not ops:
+    kernels = kernels_for(ops, snapshot)
+    if kernels is None:
         return judgement
-    records = [record for name in ops if (record := snapshot.get(name))]
+    evidence = [
+        _checked(kernel, snapshot.get(name), judgement.dtype)
+        for kernel, name in zip(kernels, ops, strict=True)
+    ]
     return Judgement(
         support=Support.NATIVE,
-        reason=f"runs on {', '.join(record.reference or '' for record in records)}",
-        evidence=tuple(item for record in records for item in meaning(record, judgement.dtype)),
+        reason=f"runs on {', '.join(kernels)}",
+        evidence=tuple(evidence),
         dtype=judgement.dtype,
         installed=ops,
     )
+
+
+def _checked(kernel: str, record: OpRecord | None, dtype: str | None) -> Evidence:
+    """Return the kernel with its check, which only a record can tell."""
+    known = meaning(record, dtype) if record else ()
+    return known[0] if known else Evidence(kind=EvidenceKind.REFERENCE, detail=kernel)
 
 
 def install_advice(ops: Iterable[str], snapshot: Snapshot) -> str | None:

@@ -36,14 +36,22 @@ def judge(use: OpUse, snapshot: Snapshot, platform: Platform = DEFAULT) -> Judge
     """
     record = snapshot.get(use.op)
     if record is None:
-        return _absent(use.op, snapshot)
+        return _installed(_absent(use.op, snapshot), use, snapshot, platform)
     judgement = _by_pieces(use, record, snapshot) or _by_record(record, snapshot)
     if judgement.support is Support.NATIVE:
         judgement = weigh(judgement, use, record, snapshot, platform.chip)
-    if judgement.support is Support.MISSING and platform.reference_kernels:
-        dtype = dtype_of(use, snapshot)
-        return as_installed(replace(judgement, dtype=dtype), use.op, snapshot)
+    if judgement.support is Support.MISSING:
+        return _installed(judgement, use, snapshot, platform)
     return judgement
+
+
+def _installed(
+    judgement: Judgement, use: OpUse, snapshot: Snapshot, platform: Platform
+) -> Judgement:
+    """Return the judgement of an op without a kernel as it is on ``platform``."""
+    if not platform.reference_kernels:
+        return judgement
+    return as_installed(replace(judgement, dtype=dtype_of(use, snapshot)), use.op, snapshot)
 
 
 def _absent(op: str, snapshot: Snapshot) -> Judgement:

@@ -7,7 +7,7 @@ from tpu_audit.audit.advice import keeping_gradient
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
 from tpu_audit.audit.detectors.missing import either
-from tpu_audit.audit.reference import install_advice, kernel_of
+from tpu_audit.audit.reference import INSTALL, KEEPING_GRADIENT, keeps_gradient
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -27,6 +27,7 @@ CODE = Code(
     references=("tpu-audit registry show OP: kernel at PrivateUse1, fallthrough for autograd",),
 )
 
+_INSTALL = f"Install {KEEPING_GRADIENT} before the model is built: `{INSTALL}`."
 INFERENCE = frozenset({"forward", "prefill", "decode", "generate"})
 """Phases in which no gradient is asked for."""
 
@@ -37,7 +38,6 @@ def detect(call: Call) -> Hit | None:
     inference = call.settings.phase in INFERENCE
     if reason is None or kept(call) or not (inference or call.use.grad_inputs):
         return None
-    install = install_advice([call.use.op], call.snapshot)
     return Hit(
         code=CODE,
         hazard=Hazard.NO_GRADIENT,
@@ -45,10 +45,13 @@ def detect(call: Call) -> Hit | None:
         reason=f"no gradient in training (inference is not affected): {reason}"
         if inference
         else reason,
-        fix=either(install, keeping_gradient(call.packet, call.snapshot)),
+        fix=either(
+            _INSTALL if keeps_gradient(call.record) else None,
+            keeping_gradient(call.packet, call.snapshot),
+        ),
     )
 
 
 def kept(call: Call) -> bool:
-    """Whether an installed reference kernel keeps the gradient that the backend's loses."""
-    return call.platform.reference_kernels and kernel_of(call.record) is not None
+    """Whether the call keeps its gradient because reference kernels are installed."""
+    return call.platform.reference_kernels and keeps_gradient(call.record)

@@ -6,7 +6,7 @@ from op_registry.schema import Hazard
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
 from tpu_audit.audit.detectors.no_gradient import INFERENCE, kept
-from tpu_audit.audit.reference import INSTALL, kernels_for
+from tpu_audit.audit.reference import INSTALL, KEEPING_GRADIENT, kernels_for
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -24,20 +24,18 @@ CODE = Code(
     references=("tpu-audit registry show OP: the reference kernel and its check",),
 )
 
+_PIECES = "runs in the pieces that PyTorch composes it of, not on the TPU kernel"
+
 
 def detect(call: Call) -> Hit | None:
     """Report calls that need a reference kernel, where the model is judged with them."""
-    ops = call.judgement.installed or _wrapped(call)
-    kernels = kernels_for(ops, call.snapshot) if ops else None
-    if not kernels:
+    ops = call.judgement.installed
+    kernels = kernels_for(ops, call.snapshot)
+    if kernels:
+        named = ", ".join(f"{kernel} for {op}" for kernel, op in zip(kernels, ops, strict=True))
+        reason = f"runs on a reference kernel: {named}"
+    elif call.settings.phase not in INFERENCE and call.use.grad_inputs and kept(call):
+        reason = f"keeps its gradient by {KEEPING_GRADIENT}: {_PIECES}"
+    else:
         return None
-    named = ", ".join(f"{kernel} for {op}" for kernel, op in zip(kernels, ops, strict=True))
-    reason = f"runs on a reference kernel: {named}"
     return Hit(code=CODE, hazard=Hazard.SLOW_PATH, reason=reason, cause=",".join(ops))
-
-
-def _wrapped(call: Call) -> tuple[str, ...]:
-    """Return the op where training needs the kernel that keeps its gradient."""
-    trains = call.settings.phase not in INFERENCE and call.use.grad_inputs
-    loses = call.registry_hazard(Hazard.NO_GRADIENT) is not None
-    return (call.use.op,) if trains and loses and kept(call) else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from op_registry.schema import Support
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
+from tpu_audit.audit.reference import install_advice
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -30,4 +31,5 @@ def detect(call: Call) -> Hit | None:
     if judgement.support is not Support.UNKNOWN:
         return None
     reason = f"not decided: {judgement.reason}"
-    return Hit(code=CODE, reason=reason, cause=",".join(judgement.culprits))
+    fix = install_advice(judgement.culprits, call.snapshot)
+    return Hit(code=CODE, reason=reason, fix=fix, cause=",".join(judgement.culprits))
