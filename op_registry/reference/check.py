@@ -143,12 +143,12 @@ def report(declaration: Declaration, outcomes: Sequence[Outcome], *, most: int) 
 
 
 def _summary(done: Sequence[Outcome]) -> str:
-    checks = dict.fromkeys(outcome.check for outcome in done)
+    dtypes = " ".join(dict.fromkeys(o.dtype for o in done if o.dtype))
     parts = []
-    for check_name in checks:
-        of_check = [o for o in done if o.check == check_name]
-        parts.append(f"{check_name} " + " ".join(f"{o.dtype} {o.counts}".strip() for o in of_check))
-    return "; ".join(parts)
+    for name in dict.fromkeys(outcome.check for outcome in done):
+        of_check = [o for o in done if o.check == name]
+        parts.append(f"{name} {sum(o.passed for o in of_check)}/{sum(o.tried for o in of_check)}")
+    return f"{dtypes}: {', '.join(parts)}" if parts else ""
 
 
 def _say(*lines: str) -> None:

@@ -1,8 +1,9 @@
 """The child that lowers reference kernels through torch_tpu, no TPU needed.
 
 Request: ``{"op": "aten.mish.default", "dtype": "float32", "most": 3, "folder": "/where"}``, with
-``"gradient": true`` for the joint graph of forward and backward. The result is ``{"lowered": [...]}``
-with, for each sample, ``{"program": path of the StableHLO text}`` or ``{"error": what it raised}``.
+``"gradient": true`` for the joint graph of forward and backward. The result is
+``{"lowered": [...]}`` with, for each sample, ``{"program": path of the StableHLO text}`` or
+``{"error": what it raised}``.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _call(declaration: Declaration) -> Callable[..., Any]:
 
     Random kernels are called directly: what they draw has to become an input.
     """
-    return declaration.function if declaration.noise else declaration.overload  # type: ignore[no-any-return]
+    return declaration.function if declaration.noise else declaration.overload
 
 
 def program(function: Callable[..., Any], sample: Sample, *, noise: bool = False) -> str:

@@ -130,7 +130,9 @@ def joint(
         if not outputs:
             return []
         ones = [torch.ones_like(t) for t in outputs]
-        found = torch.autograd.grad(outputs, wanted, ones, allow_unused=True)
+        found: tuple[torch.Tensor | None, ...] = torch.autograd.grad(
+            outputs, wanted, ones, allow_unused=True
+        )
         return [*(t.detach() for t in outputs), *(t for t in found if t is not None)]
 
     inputs = [leaves[place] for place in places]
