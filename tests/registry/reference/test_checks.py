@@ -1,0 +1,164 @@
+"""The checks of reference kernels: each tells a kernel that is wrong in its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from op_registry.build.samples.sample import Sample
+from op_registry.loader import load
+from op_registry.reference.check import check, choose, main, reference_checks
+from op_registry.reference.checks.compare import difference
+from op_registry.reference.declare import Declaration
+from op_registry.reference.samples import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from op_registry.reference.checks.outcome import Outcome
+
+
+def outcomes(op: str, function: Callable[..., Any], **fields: Any) -> dict[str, Outcome]:
+    """Check ``function`` as the kernel of ``op`` at float32; return the outcomes by check."""
+    made = Declaration(op=op, function=function, source="", accuracy="", **fields)
+    samples = collect([made], ["float32"])[op]
+    return {o.check: o for o in check(made, samples, {op: made}, load("0.2.0+torch2.13"))}
+
+
+def failing(op: str, function: Callable[..., Any], **fields: Any) -> dict[str, str]:
+    """Return the first message of each check that fails."""
+    found = outcomes(op, function, **fields)
+    return {name: o.failures[0] for name, o in found.items() if o.failures}
+
+
+def trace(self: torch.Tensor) -> torch.Tensor:
+    """Return what is right."""
+    if self.dim() != 2:
+        raise RuntimeError("a matrix is expected")
+    return self.diagonal().sum()
+
+
+def test_a_right_kernel_passes() -> None:
+    """A right kernel passes every check, and each looked at samples."""
+    found = outcomes("aten.trace.default", trace)
+    assert {name for name, outcome in found.items() if outcome.tried} == {
+        *("values", "nonfinite", "native", "static", "gradient", "errors")
+    }
+    assert failing("aten.trace.default", trace) == {}
+    assert reference_checks(found.values()) == {"float32": found["values"].counts}
+
+
+@pytest.mark.parametrize(
+    ("function", "checks", "words"),
+    [
+        (lambda self: trace(self) * 1.01, "values", "differ"),
+        (lambda self: trace(self).double(), "values", "dtype torch.float64"),
+        (lambda self: trace(self).reshape(1), "values", "shape [1]"),
+        (lambda self: trace(self.nan_to_num()), "nonfinite", "nan"),
+        (lambda self: self.diagonal().sum() + self.median() * 0, "native", "aten.median.default"),
+        (lambda self: torch.tensor(trace(self).item()), "native", "aten.item.default"),
+        (lambda self: trace(self) if bool(self.sum() == self.sum()) else self, "static", "DataDep"),
+        (lambda self: torch.tensordot(self, torch.eye(*self.shape)), "static", "Device"),
+        (lambda self: self.flatten()[:: self.shape[-1] + 1].sum(), "errors", "no error"),
+    ],
+)
+def test_a_wrong_kernel_is_told(function: Callable[..., Any], checks: str, words: str) -> None:
+    """Wrong values, dtype, shape, NaN, missing ops, host reads, devices and errors are told."""
+    found = failing("aten.trace.default", function)
+    assert words in found[checks]
+
+
+def test_a_wrong_gradient_is_told() -> None:
+    """A composite's kernel that cuts the graph has other gradients than eager."""
+    found = failing("aten.l1_loss.default", lambda a, b, reduction=1: _l1(a.detach(), b, reduction))
+    assert set(found) == {"gradient"}
+    assert _l1_passes()
+
+
+def _l1(self: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torch.Tensor:
+    loss = (self - target).abs()
+    return (loss, loss.mean(), loss.sum())[reduction] if reduction else loss
+
+
+def _l1_passes() -> bool:
+    return failing("aten.l1_loss.default", _l1) == {}
+
+
+def test_a_kernel_that_calls_its_own_op_is_told() -> None:
+    """A definition by itself defines nothing."""
+    found = failing("aten.trace.default", torch.trace)
+    assert "calls aten.trace.default" in found["gradient"]
+
+
+def test_random_kernels_are_compared_by_distribution() -> None:
+    """The right distribution passes, a shifted one and another shape do not."""
+
+    def exponential(self: torch.Tensor, lambd: float = 1, *, generator: Any = None) -> Any:
+        del generator
+        return self.copy_(-torch.rand_like(self).clamp_min(1e-12).log() / lambd)
+
+    def shifted(self: torch.Tensor, lambd: float = 1, *, generator: Any = None) -> Any:
+        return exponential(self, lambd, generator=generator).add_(0.1)
+
+    assert "values" not in failing("aten.exponential_.default", exponential, noise=True)
+    told = failing("aten.exponential_.default", shifted, noise=True)["values"]
+    assert "distributions are" in told
+
+
+def test_lower_precision_is_judged_by_the_wider_result() -> None:
+    """A bfloat16 sum in float32 is right though eager's differs; a sloppier one is not."""
+    values = torch.linspace(0, 1, 1000).to(torch.bfloat16)
+    theirs = values.clone().cumsum(0)
+    exact = values.float().cumsum(0)
+    assert difference(exact.to(torch.bfloat16), theirs, exact) == ""
+    assert "differ" in difference((exact * 1.1).to(torch.bfloat16), theirs, exact)
+
+
+def test_exact_kernels_have_to_match_to_the_last_bit() -> None:
+    """Tolerance 0 takes no neighbouring value."""
+    one = torch.tensor([1.0])
+    assert difference(one.nextafter(2 * one), one) == ""
+    assert "differ" in difference(one.nextafter(2 * one), one, tolerance=0)
+
+
+def test_samples_are_found_by_name_and_filed_by_dtype() -> None:
+    """A backward op is reached by differentiating the forward's inputs; wrong calls are kept."""
+    ops = ("aten.mish_backward.default", "aten.linalg_cross.default")
+    made = [Declaration(op=op, function=trace, source="", accuracy="") for op in ops]
+    found = collect(made, ["float32", "bfloat16"])
+    backward, cross = (found[op] for op in ops)
+
+    assert set(backward.calls) == {"float32", "bfloat16"}
+    assert all(s.tensors()[0].dtype is torch.bfloat16 for s in backward.calls["bfloat16"])
+    assert cross.wrong
+    assert isinstance(cross.wrong[0], Sample)
+
+
+def test_an_entry_that_does_not_exist() -> None:
+    """A declaration that names no entry of torch's inputs is told so."""
+    made = Declaration(
+        op="aten.trace.default", function=trace, source="", accuracy="", samples=("nn.Nothing",)
+    )
+    with pytest.raises(ValueError, match=r"no entry 'nn\.Nothing'"):
+        collect([made], ["float32"])
+
+
+def test_choosing_kernels(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names, files and patterns choose; a name without a kernel is an error with a hint."""
+    kernels = {
+        op: Declaration(op=op, function=trace, source="", accuracy="")
+        for op in ("aten.trace.default", "aten.linalg_det.default")
+    }
+    assert [d.op for d in choose(["linalg*"], kernels)] == ["aten.linalg_det.default"]
+    assert len(choose([], kernels)) == len(choose(["test_checks"], kernels)) == 2
+    assert main(["nothing_like_it"]) == 2
+    assert "no reference kernel is called 'nothing_like_it'" in capsys.readouterr().out
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """A kernel takes a line with counts, and the exit code says that all passed."""
+    assert main(["aten.trace.default", "--dtype", "float32"]) == 0
+    line = capsys.readouterr().out.splitlines()[0]
+    assert line.startswith("pass aten.trace.default  float32: values 3/3")
