@@ -38,25 +38,26 @@ class Raw:
 
 def save(path: str | Path, tensors: Sequence[Tensor]) -> None:
     """Write ``tensors`` in order; the file's directory exists. Lazy conjugates are resolved."""
-    _write(path, (_from_torch(tensor) for tensor in tensors))
+    write(path, (_from_torch(tensor) for tensor in tensors))
 
 
 def load(path: str | Path) -> list[Tensor]:
     """Return the tensors of a file, on the CPU. Raises ValueError: no such file, dtype unknown."""
-    return [_to_torch(raw) for raw in _read(path)]
+    return [_to_torch(raw) for raw in read(path)]
 
 
 def save_numpy(path: str | Path, arrays: Sequence[Any]) -> None:
     """Write numpy arrays in order; ml_dtypes' element types are fine."""
-    _write(path, (_from_numpy(array) for array in arrays))
+    write(path, (_from_numpy(array) for array in arrays))
 
 
 def load_numpy(path: str | Path) -> list[Any]:
     """Return a file's tensors as numpy arrays. Raises ValueError as ``load`` does."""
-    return [_to_numpy(raw) for raw in _read(path)]
+    return [_to_numpy(raw) for raw in read(path)]
 
 
-def _write(path: str | Path, items: Iterable[Raw]) -> None:
+def write(path: str | Path, items: Iterable[Raw]) -> None:
+    """Write tensors in order; the file's directory exists."""
     found = list(items)
     described = [{"dtype": item.dtype, "shape": item.shape} for item in found]
     header = json.dumps(described).encode()
@@ -65,7 +66,8 @@ def _write(path: str | Path, items: Iterable[Raw]) -> None:
         out.writelines(item.data for item in found)
 
 
-def _read(path: str | Path) -> Iterator[Raw]:
+def read(path: str | Path) -> Iterator[Raw]:
+    """Yield the tensors of a file. Raises ValueError: no such file, another kind, cut short."""
     # A bytearray: torch warns about memory that it must not write to.
     content = memoryview(bytearray(Path(path).read_bytes()))
     if content[: len(_MAGIC)] != _MAGIC:

@@ -97,11 +97,7 @@ class Child:
 
     def resident_bytes(self) -> int:
         """Return the resident memory of the process; 0 when it is gone."""
-        try:
-            pages = Path(f"/proc/{self._process.pid}/statm").read_bytes().split()[1]
-        except (OSError, IndexError):
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        return _resident(self._process.pid)
 
     def kill(self) -> None:
         """End the process and all of its session. Safe to call twice and from another thread."""
@@ -136,7 +132,8 @@ class Child:
         if time.monotonic() > deadline:
             self.close()
             raise Ended(Loss.TIMED_OUT, f"no answer within {timeout:g} s")
-        used = self.resident_bytes()
+        # Forks share most of their pages: their sum would count those twice.
+        used = max(_resident(pid) for pid in (self._process.pid, *_children(self._process.pid)))
         if used > self._memory_bytes:
             self.close()
             limit = self._memory_bytes >> 20
@@ -167,6 +164,23 @@ class Child:
         lines = [line for line in tail.decode(errors="replace").splitlines() if line.strip()]
         fatal = [line for line in lines if _FATAL_LINE.search(line)]
         return _PREFIX.sub("", (fatal or lines or [""])[-1]).strip()[:500]
+
+
+def _resident(pid: int) -> int:
+    """Return the resident bytes of a process; 0 when it is gone."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_bytes().split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _children(pid: int) -> list[int]:
+    """Return the children of a process's main thread; none where the kernel does not tell."""
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_bytes().split()]
+    except OSError:
+        return []
 
 
 def _append(descriptor: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from op_registry.toolchain.answers import Execution, Outcome
 from op_registry.toolchain.arrays import load_numpy, save_numpy
+from op_registry.toolchain.lu import replace_lu
 from op_registry.toolchain.modules import Parsed, SkewError, is_skew, parsed, short
 from op_registry.toolchain.programs import has_mosaic
 from op_registry.toolchain.serve import serve
@@ -60,16 +61,17 @@ def _run(program: Parsed, inputs: Sequence[Any]) -> tuple[Execution, list[Any]]:
     from jax.errors import JaxRuntimeError
 
     _check(program.module, inputs)
+    rewritten = tuple(sorted({*program.rewritten, *replace_lu(program.module)}))
     try:
         outputs = [np.asarray(array) for array in _execute(program.module, inputs)]
     except JaxRuntimeError as error:
         outcome = Outcome.SKEW if is_skew(error) else Outcome.REFUSED
         message = short(str(error))
-        return Execution(outcome=outcome, message=message, rewritten=program.rewritten), []
+        return Execution(outcome=outcome, message=message, rewritten=rewritten), []
     dtypes, shapes = ([array.dtype.name for array in outputs], [array.shape for array in outputs])
     answer = Execution(
         outcome=Outcome.OK,
-        rewritten=program.rewritten,
+        rewritten=rewritten,
         dtypes=tuple(dtypes),
         shapes=tuple(shapes),
     )

@@ -9,7 +9,7 @@ from op_registry.build.bootstrap import command
 from op_registry.errors import RegistryError
 from op_registry.toolchain.environment import child_environment
 from op_registry.toolchain.process import Child, Ended
-from op_registry.toolchain.replies import Done, Failed, Reply
+from op_registry.toolchain.replies import Done, Failed, Loss, Lost, Reply
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 START_SECONDS = 180.0
 """How long a child may take to import its libraries: seconds, minutes on a busy machine."""
 GIB = 1 << 30
+_KILLED = Lost(how=Loss.CRASHED, detail="the worker was killed")
 _INSTALL = 'install what it needs there: {python} -m pip install "tpu-audit[tpu]"'
 
 
@@ -45,6 +46,7 @@ class Worker:
         self._most_calls = calls_before_recycling
         self._child: Child | None = None
         self._calls = 0
+        self._killed = False
 
     def __enter__(self) -> Self:
         """Return the worker itself; nothing is started yet."""
@@ -64,12 +66,14 @@ class Worker:
 
         The time a child takes to start does not count. Raises RegistryError when none starts.
         """
-        child = self._child or self._start()
+        if self._killed:
+            return _KILLED
         try:
+            child = self._child or self._start()
             answer = json.loads(child.ask(json.dumps(request).encode() + b"\n", timeout))
         except Ended as end:
             self.close()
-            return end.lost
+            return _KILLED if self._killed else end.lost
         except BaseException:
             self.close()
             raise
@@ -86,7 +90,8 @@ class Worker:
         return self._child.resident_bytes() if self._child else 0
 
     def kill(self) -> None:
-        """End the child at once, from any thread: a call under way comes back as lost."""
+        """End the worker, from any thread: a call under way, or a later one, comes back as lost."""
+        self._killed = True
         child = self._child
         if child is not None:
             child.kill()
@@ -101,9 +106,13 @@ class Worker:
         call = command(self.python, self.module)
         child = Child(call, child_environment(), self._memory_bytes)
         self._child, self._calls = child, 0
+        if self._killed:  # after the child began, before it could be seen
+            child.kill()
         try:
             answer = json.loads(child.ask(b"", START_SECONDS))
         except Ended as end:
+            if self._killed:
+                raise
             answer = {"broken": end.lost.detail}
         except BaseException:
             self.close()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @registry_option()
 @format_option("console", "json")
 def command(registry: str | None, fmt: str) -> ExitCode:
-    """Check the installation, the device behind the tracer, the hub, the cache, the registry.
+    """Check the installation, the device behind the tracer, the toolchain, hub, cache, registry.
 
     Exit code 2 when something is broken that scan cannot work without, else 0.
     """
@@ -48,9 +48,11 @@ def _checks(app: App, registry: str | None) -> Iterator[Check]:
     from tpu_audit.cli.probes.install import check_extras  # not for --help
     from tpu_audit.cli.probes.registry import check_registry  # not for --help
     from tpu_audit.cli.probes.storage import check_cache  # not for --help
+    from tpu_audit.cli.probes.toolchain import check_toolchain  # not for --help
 
     yield from check_extras()
     yield from check_device()
+    yield from check_toolchain()
     yield check_hub()
     yield check_cache(app.cache_dir)
     yield check_registry(registry)

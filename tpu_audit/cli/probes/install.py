@@ -13,12 +13,12 @@ from tpu_audit.cli.probes.check import Check, Health
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DISTRIBUTIONS = ("torch", "transformers", "huggingface-hub", "torch-tpu", "libtpu", "jax")
+DISTRIBUTIONS = ("torch", "transformers", "huggingface-hub", "torch-tpu", "libtpu", "jax", "jaxlib")
 
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "scan": ("huggingface-hub", "scipy", "torch", "transformers"),
-        "tpu": ("expecttest", "jax", "libtpu", "torch-tpu"),
+        "tpu": ("expecttest", "jax", "jaxlib", "libtpu", "torch-tpu"),
     }
 )
 """Extra -> the distributions it brings; a test holds it against pyproject.toml."""
