@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from op_registry.build.bootstrap import command
@@ -46,7 +47,7 @@ class Worker:
         self._most_calls = calls_before_recycling
         self._child: Child | None = None
         self._calls = 0
-        self._killed = False
+        self._killed = threading.Event()
 
     def __enter__(self) -> Self:
         """Return the worker itself; nothing is started yet."""
@@ -66,14 +67,14 @@ class Worker:
 
         The time a child takes to start does not count. Raises RegistryError when none starts.
         """
-        if self._killed:
+        if self._killed.is_set():
             return _KILLED
         try:
             child = self._child or self._start()
             answer = json.loads(child.ask(json.dumps(request).encode() + b"\n", timeout))
         except Ended as end:
             self.close()
-            return _KILLED if self._killed else end.lost
+            return _KILLED if self._killed.is_set() else end.lost
         except BaseException:
             self.close()
             raise
@@ -91,7 +92,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker, from any thread: a call under way, or a later one, comes back as lost."""
-        self._killed = True
+        self._killed.set()
         child = self._child
         if child is not None:
             child.kill()
@@ -106,12 +107,12 @@ class Worker:
         call = command(self.python, self.module)
         child = Child(call, child_environment(), self._memory_bytes)
         self._child, self._calls = child, 0
-        if self._killed:  # after the child began, before it could be seen
+        if self._killed.is_set():  # after the child began, before it could be seen
             child.kill()
         try:
             answer = json.loads(child.ask(b"", START_SECONDS))
         except Ended as end:
-            if self._killed:
+            if self._killed.is_set():
                 raise
             answer = {"broken": end.lost.detail}
         except BaseException:

@@ -254,3 +254,19 @@ def test_interrupt_ends_the_child(echo: Worker) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(echo, "time.sleep(60)", timeout=60)
     assert gone(reply.result["pid"])
+
+
+def test_killed_worker_starts_no_more(echo: Worker) -> None:
+    """A call after the kill is lost as well, and starts no child."""
+    echo.kill()
+    lost = Lost(how=Loss.CRASHED, detail="the worker was killed")
+    assert run(echo, "value = 1") == lost
+    assert echo.resident_bytes() == 0
+
+
+def test_greedy_fork_is_stopped(echo: Worker) -> None:
+    """A process that the child forked and waits for counts as well."""
+    code = "p = os.fork() or (bytearray(1200 << 20), time.sleep(30)); os.wait()"
+    lost = run(echo, code)
+    assert isinstance(lost, Lost)
+    assert lost.how is Loss.OUT_OF_MEMORY
