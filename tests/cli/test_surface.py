@@ -40,7 +40,10 @@ SURFACE = {
     "registry build": GLOBAL | {"--format", "--output", "--python"},
     "registry diff": GLOBAL | {"A", "B", "--format"},
     "registry list": GLOBAL
-    | {"--format", "--hazard", "--limit", "--namespace", "--registry", "--support"},
+    | {
+        *("--dtype", "--evidence", "--format", "--hazard", "--limit", "--namespace"),
+        *("--no-reference", "--reference", "--registry", "--support"),
+    },
     "registry show": GLOBAL | {"OP", "--format", "--registry"},
     "registry stats": GLOBAL | {"--format", "--registry"},
     "scan": GLOBAL

@@ -18,6 +18,8 @@ KEEPING_GRADIENT = "op_registry.reference.keep_gradient"
 """What it registers for ops whose TPU kernel loses the gradient: calls that need one go to
 PyTorch's own composite definition."""
 INSTALL = "import op_registry.reference; op_registry.reference.install()"
+KEEP_GRADIENT = f"Install {KEEPING_GRADIENT} before the model is built: `{INSTALL}`."
+"""What to do about an op for which :func:`keeps_gradient` holds."""
 
 
 def kernel_of(op: str, snapshot: Snapshot) -> str | None:
@@ -90,3 +92,12 @@ def install_advice(ops: Iterable[str], snapshot: Snapshot) -> str | None:
         return None
     noun = "reference kernel" if len(kernels) == 1 else "reference kernels"
     return f"Install the {noun} {', '.join(kernels)} before the model is built: `{INSTALL}`."
+
+
+def advice_for(record: OpRecord, snapshot: Snapshot) -> str | None:
+    """Return what installing reference kernels does for an op, or None where it does nothing."""
+    if keeps_gradient(record):
+        return KEEP_GRADIENT
+    pieces = [piece for op in record.ends_in or () if (piece := snapshot.get(op))]
+    missing = tuple(piece.op for piece in pieces if piece.support is Support.MISSING)
+    return install_advice(stand_ins(record.op, missing, snapshot), snapshot)

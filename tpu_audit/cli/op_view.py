@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tpu_audit.cli import evidence_view
+
 if TYPE_CHECKING:
     from op_registry.schema import OpRecord
+    from tpu_audit.cli.out import Out
+
+
+_RANDOM = "draws random numbers: cannot be lowered without a device"
+
+
+def show(out: Out, record: OpRecord, *more: tuple[str, str]) -> None:
+    """Write the page of one overload: facts, evidence by dtype and chip, ``more`` paragraphs."""
+    out.page(
+        record.op,
+        [*facts(record), *more],
+        table=evidence_view.table(record),
+        after=evidence_view.messages(record),
+    )
 
 
 def as_json(record: OpRecord) -> dict[str, Any]:
-    """Return what ``registry show -f json`` prints of one overload."""
+    """Return what ``registry show -f json`` prints of one overload.
+
+    ``dtypes`` holds what verification showed (``evidence_view.as_json``), ``refusals`` the calls
+    that the kernel refuses (``message``, ``when``, ``dtypes``, ``cause``), ``reference_checks``
+    dtype -> samples on which the reference kernel agrees with eager PyTorch.
+    """
     return {
         "op": record.op,
         "schema": record.schema,
@@ -28,7 +49,12 @@ def as_json(record: OpRecord) -> dict[str, Any]:
         "kernels": {"cpu": record.cpu_kernel, "cuda": record.cuda_kernel},
         "has_derivative": record.has_derivative,
         "evidence": record.evidence,
+        "random": record.random,
+        "dtypes": evidence_view.as_json(record),
+        "refusals": record.refusals,
         "reference": record.reference,
+        "reference_checks": record.reference_checks,
+        "reference_note": record.reference_note,
     }
 
 
@@ -53,7 +79,9 @@ def facts(record: OpRecord) -> list[tuple[str, str]]:
         ("fallback", record.fallback or ""),
         ("kernels", " and ".join(filter(None, kernels)) or "neither CPU nor CUDA"),
         *(("evidence", _evidence(item.kind, item.detail, item.chip)) for item in record.evidence),
-        ("reference", record.reference or ""),
+        ("random", _RANDOM if record.random else ""),
+        *(("refuses", text) for text in evidence_view.refusals(record)),
+        ("reference", evidence_view.reference(record)),
     ]
     return [(label, text) for label, text in rows if text]
 

@@ -54,13 +54,25 @@ class Out:
         """Write rows of words to stdout in aligned columns."""
         self.data(columns(header, rows))
 
-    def page(self, title: str, facts: Sequence[tuple[str, str]]) -> None:
-        """Write a titled list of labelled paragraphs to stdout."""
+    def page(
+        self,
+        title: str,
+        facts: Sequence[tuple[str, str]],
+        *,
+        table: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None,
+        after: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Write a titled list of labelled paragraphs to stdout, then a table and more of them."""
         from tpu_audit.render.console.paper import Paper  # rich, for pages only
 
         paper = Paper(self.view())
         paper.line((title, "bold"))
         for label, text in facts:
+            paper.labelled(label, text)
+        if table:
+            paper.blank()
+            paper.table(*table, text=1)
+        for label, text in after:
             paper.labelled(label, text)
         paper.blank()
         self.data(paper.text())

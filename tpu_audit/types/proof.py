@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from op_registry.evidence import Cause, DtypeEvidence, Said, Tally, of
@@ -21,6 +22,20 @@ STRENGTHS = (
 ``reference`` is not among them: a reference kernel says what an op means, not that the backend's
 kernel does it.
 """
+
+
+class Standing(StrEnum):
+    """How an op with a kernel of the backend stands at one dtype."""
+
+    NUMERICS = "numerics"
+    COMPILED = "compiled"
+    LOWERED = "lowered"
+    REGISTERED = "registered"
+    """Tried, and nothing proven: only the dispatch table speaks for it."""
+    REFUSED = "refused"
+    UNTRIED = "untried"
+
+
 REFUSES = frozenset({Cause.REJECTED, Cause.NOT_IMPLEMENTED})
 """Causes for which a call can never run."""
 DISAGREES = frozenset({Cause.VALUES, Cause.DTYPE, Cause.SHAPE})
@@ -74,16 +89,18 @@ def _nothing_but(tally: Tally, causes: frozenset[Cause]) -> bool:
     return tally.tried > 0 and not tally.passed and bool(met) and met <= causes
 
 
-def refused(record: OpRecord, dtype: str, known: DtypeEvidence) -> Said | None:
+def refused(record: OpRecord, dtype: str, known: DtypeEvidence | None) -> Said | None:
     """Return why no call at ``dtype`` runs on any chip, or None: some may.
 
     Refused by the kernel in every sample, or by the compiler of every chip that was asked.
     """
-    if said := never_lowers(known):
-        return said
     for refusal in record.refusals:
         if not refusal.when and dtype in refusal.dtypes and refusal.cause in REFUSES:
             return Said(cause=refusal.cause, message=refusal.message, samples=0)
+    if known is None:
+        return None
+    if said := never_lowers(known):
+        return said
     answers = [never_compiles(known, chip) for chip in known.compiled]
     return answers[0] if answers and all(answers) else None
 
@@ -95,18 +112,18 @@ def strongest(record: OpRecord, dtype: str | None = None) -> EvidenceKind | None
     """
     if record.support is not Support.NATIVE:
         return None
-    looked_at = record.dtypes if dtype is None else record.dtypes.keys() & {dtype}
-    found = {_at(record, name) for name in looked_at}
-    if not found:
+    found = {standing(record, name) for name in (record.dtypes if dtype is None else [dtype])}
+    if found <= {Standing.UNTRIED}:
         return EvidenceKind.REGISTERED
-    return next((kind for kind in STRENGTHS if kind in found), None)
+    return next((kind for kind in STRENGTHS if kind.value in found), None)
 
 
-def _at(record: OpRecord, dtype: str) -> EvidenceKind | None:
+def standing(record: OpRecord, dtype: str) -> Standing:
+    """Return how ``record``, an op with a kernel, stands at ``dtype``."""
     known = of(record, dtype)
-    if known is None or refused(record, dtype, known):
-        return None
-    return proven(known)
+    if refused(record, dtype, known):
+        return Standing.REFUSED
+    return Standing(proven(known)) if known else Standing.UNTRIED
 
 
 def evidence_kind(row: OpRow) -> EvidenceKind | None:

@@ -82,7 +82,7 @@ def test_list_by_hazard(tpu_audit: CommandLine) -> None:
 
     header, *lines = ran.out.splitlines()
     carrying = [op for op, rec in sorted(SNAPSHOT.ops.items()) if Hazard.NO_GRADIENT in rec.hazards]
-    assert header.split() == ["op", "support", "hazards"]
+    assert header.split() == ["op", "support", "evidence", "hazards"]
     assert [line.split()[0] for line in lines] == carrying
     assert ran.err == f"note: {len(carrying)} ops\n"
 
@@ -130,7 +130,7 @@ def test_diff(tpu_audit: CommandLine, tmp_path: Path) -> None:
     ]
     text = tpu_audit("registry", "diff", name, str(path))
     assert "changed  aten.mm.default         native -> unknown (host_sync)" in text.out
-    assert text.err == "note: 1 added, 1 removed, 1 changed\n"
+    assert text.err == "note: 1 added, 1 removed, 1 changed, 0 with other evidence\n"
 
 
 def test_registry_option(tpu_audit: CommandLine, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from tpu_audit.audit.advice import keeping_gradient
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
 from tpu_audit.audit.detectors.missing import either
-from tpu_audit.audit.reference import INSTALL, KEEPING_GRADIENT, keeps_gradient
+from tpu_audit.audit.reference import KEEP_GRADIENT, keeps_gradient
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -27,7 +27,6 @@ CODE = Code(
     references=("tpu-audit registry show OP: kernel at PrivateUse1, fallthrough for autograd",),
 )
 
-_INSTALL = f"Install {KEEPING_GRADIENT} before the model is built: `{INSTALL}`."
 INFERENCE = frozenset({"forward", "prefill", "decode", "generate"})
 """Phases in which no gradient is asked for."""
 
@@ -46,7 +45,7 @@ def detect(call: Call) -> Hit | None:
         if inference
         else reason,
         fix=either(
-            _INSTALL if keeps_gradient(call.record) else None,
+            KEEP_GRADIENT if keeps_gradient(call.record) else None,
             keeping_gradient(call.packet, call.snapshot),
         ),
     )

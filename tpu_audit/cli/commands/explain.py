@@ -11,7 +11,7 @@ from op_registry.schema import Fallback, OpRecord, Snapshot, Support
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.op_names import find, op_words
-from tpu_audit.cli.op_view import as_json, facts
+from tpu_audit.cli.op_view import as_json, show
 from tpu_audit.cli.options import format_option, registry_option
 from tpu_audit.cli.suggest import did_you_mean
 from tpu_audit.types.errors import UsageError
@@ -33,7 +33,8 @@ _FALLBACKS = {
 def command(name: str, registry: str | None, fmt: str) -> None:
     """Explain a finding code (TPA901, missing-op) or an op (aten.mish, linear).
 
-    As JSON: {"code": {...}} for a code, {"ops": [...]} for an op, each with its `replacement`.
+    As JSON: {"code": {...}} for a code, {"ops": [...]} for an op: what `registry show` says of it,
+    `install` (the reference kernel that makes it run) and `replacement`.
     """
     from tpu_audit.audit import codes  # not for --help
 
@@ -52,7 +53,7 @@ def command(name: str, registry: str | None, fmt: str) -> None:
         out.json({"ops": [_explained(record, snapshot) for record in records]})
         return
     for record in records:
-        out.page(record.op, [*facts(record), *_advice(record, snapshot)])
+        show(out, record, *_advice(record, snapshot))
 
 
 def _refuse(name: str, snapshot: Snapshot, codes: set[str]) -> NoReturn:
@@ -71,15 +72,26 @@ def _sections(code: Code) -> list[tuple[str, str]]:
 
 
 def _explained(record: OpRecord, snapshot: Snapshot) -> dict[str, object]:
-    return {**as_json(record), "replacement": [text for _, text in _replacements(record, snapshot)]}
+    replacement = [text for _, text in _replacements(record, snapshot)]
+    install = _install(record, snapshot)
+    return {**as_json(record), "install": install, "replacement": replacement}
+
+
+def _install(record: OpRecord, snapshot: Snapshot) -> str | None:
+    from tpu_audit.audit.reference import advice_for  # not for --help
+
+    return advice_for(record, snapshot)
 
 
 def _advice(record: OpRecord, snapshot: Snapshot) -> list[tuple[str, str]]:
     lines = []
+    install = _install(record, snapshot)
     if record.support is Support.MISSING and record.fallback:
         lines.append(("on a TPU", _FALLBACKS[record.fallback]))
+    if install:
+        lines.append(("install", install))
     replacements = _replacements(record, snapshot)
-    if record.support is Support.MISSING and not replacements:
+    if record.support is Support.MISSING and not replacements and not install:
         lines.append(
             ("replace", "no proven replacement is known; `explain TPA901` says what helps")
         )

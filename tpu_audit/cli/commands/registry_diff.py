@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from op_registry.loader import load
+from tpu_audit.cli import evidence_view
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import format_option
 from tpu_audit.render.text import plural
+from tpu_audit.types.proof import standing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from op_registry.schema import OpRecord, Snapshot
 
 
@@ -28,6 +32,15 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """One op of which verification says something else."""
+
+    op: str
+    changes: tuple[str, ...]
+    """``float64: numerics -> refused``, ``refuses ...``, ``reference: none -> ...``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
     """What it takes to get from one registry to another."""
 
@@ -36,6 +49,7 @@ class Difference:
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[Change, ...]
+    evidence: tuple[Evidence, ...]
 
 
 @click.command("diff", cls=Command)
@@ -45,7 +59,8 @@ class Difference:
 def command(a: str, b: str, fmt: str) -> None:
     """Compare two registries: versions (0.2.0+torch2.13) or snapshot files.
 
-    Shows the ops that only one of them has, and those whose support or hazards differ.
+    Shows the ops that only one of them has, those whose support or hazards differ, and those of
+    which verification says something else: a dtype gained or lost, a refusal, a reference kernel.
     """
     out = current_app().out
     difference = compare(load(a), load(b))
@@ -56,12 +71,17 @@ def command(a: str, b: str, fmt: str) -> None:
         *(("added", op, "") for op in difference.added),
         *(("removed", op, "") for op in difference.removed),
         *(("changed", item.op, f"{item.before} -> {item.after}") for item in difference.changed),
+        *(("evidence", item.op, "; ".join(item.changes)) for item in difference.evidence),
     ]
     out.data(f"{difference.a} -> {difference.b}\n")
     if rows:
-        out.table(("change", "op", "support (hazards)"), rows)
-    counts = (len(difference.added), len(difference.removed), len(difference.changed))
-    out.note("{} added, {} removed, {} changed".format(*counts))
+        out.table(("change", "op", "support (hazards), evidence"), rows)
+    parts = ("added", "removed", "changed", "evidence")
+    counts = {part: len(getattr(difference, part)) for part in parts}
+    out.note(
+        "{added} added, {removed} removed, {changed} changed, {evidence} with other "
+        "evidence".format(**counts)
+    )
 
 
 def compare(a: Snapshot, b: Snapshot) -> Difference:
@@ -74,6 +94,11 @@ def compare(a: Snapshot, b: Snapshot) -> Difference:
         added=tuple(sorted(b.ops.keys() - a.ops.keys())),
         removed=tuple(sorted(a.ops.keys() - b.ops.keys())),
         changed=tuple(Change(op=op, before=x, after=y) for op, x, y in pairs if x != y),
+        evidence=tuple(
+            Evidence(op=op, changes=changes)
+            for op in both
+            if (changes := tuple(_changes(a.ops[op], b.ops[op])))
+        ),
     )
 
 
@@ -85,3 +110,15 @@ def _name(snapshot: Snapshot) -> str:
 def _judged(record: OpRecord) -> str:
     hazards = ", ".join(sorted(hazard.value for hazard in record.hazards))
     return record.support.value + (f" ({hazards})" if hazards else "")
+
+
+def _changes(a: OpRecord, b: OpRecord) -> Iterator[str]:
+    for dtype in dict.fromkeys((*evidence_view.known_dtypes(a), *evidence_view.known_dtypes(b))):
+        before, after = standing(a, dtype), standing(b, dtype)
+        if before is not after:
+            yield f"{dtype}: {before} -> {after}"
+    old, new = set(evidence_view.refusals(a)), set(evidence_view.refusals(b))
+    yield from (f"refuses {text}" for text in sorted(new - old))
+    yield from (f"no longer refuses {text}" for text in sorted(old - new))
+    if a.reference != b.reference:
+        yield f"reference: {a.reference or 'none'} -> {b.reference or 'none'}"

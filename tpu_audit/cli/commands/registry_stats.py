@@ -11,13 +11,19 @@ from op_registry.schema import Hazard, Snapshot, Support
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import format_option, registry_option
+from tpu_audit.render.matrix import counts as evidence
+from tpu_audit.types.proof import Standing
 
 
 @click.command("stats", cls=Command)
 @registry_option()
 @format_option("console", "json")
 def command(registry: str | None, fmt: str) -> None:
-    """Count op overloads by namespace, support, resolution and hazard."""
+    """Count op overloads by namespace, support, resolution, hazard, evidence and reference.
+
+    Evidence is counted over the native ops: by the strongest at each dtype (numerics, compiled,
+    lowered; registered: tried, nothing proven; refused; untried), and by the strongest of all.
+    """
     out = current_app().out
     snapshot = load(registry)
     if fmt == "json":
@@ -29,9 +35,20 @@ def command(registry: str | None, fmt: str) -> None:
     spaces = by_namespace(snapshot)
     header = ("namespace", "ops", *(support.value for support in Support))
     out.table(header, [(name, *map(str, counts.values())) for name, counts in spaces.items()])
-    for title, counts in (("resolution", resolutions(snapshot)), ("hazard", hazards(snapshot))):
+    tables = {
+        "resolution": resolutions(snapshot),
+        "hazard": hazards(snapshot),
+        "strongest evidence": evidence.by_strongest(snapshot),
+        "reference": evidence.references(snapshot),
+        "verification": verification(snapshot),
+    }
+    for title, counts in tables.items():
         out.data("\n")
         out.table((title, "ops"), [(name, f"{count:,}") for name, count in counts.items()])
+    out.data("\n")
+    found = evidence.by_dtype(snapshot)
+    rows = [(dtype, *map(str, counts.values())) for dtype, counts in found.items()]
+    out.table(("native ops at", *(stand.value for stand in Standing)), rows)
 
 
 def stats(snapshot: Snapshot) -> dict[str, object]:
@@ -47,6 +64,21 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
         "namespaces": by_namespace(snapshot),
         "resolution": resolutions(snapshot),
         "hazards": hazards(snapshot),
+        "evidence": {
+            "strongest": evidence.by_strongest(snapshot),
+            "dtypes": evidence.by_dtype(snapshot),
+        },
+        "references": evidence.references(snapshot),
+        "verification": verification(snapshot),
+    }
+
+
+def verification(snapshot: Snapshot) -> dict[str, int]:
+    """Return the ops that refuse some calls, disagree with eager PyTorch, draw random numbers."""
+    return {
+        "refuse_some_calls": sum(bool(record.refusals) for record in snapshot.ops.values()),
+        "disagree_with_eager": len({op for op, _, _ in evidence.disagreements(snapshot)}),
+        "draw_random_numbers": len(evidence.random_ops(snapshot)),
     }
 
 
