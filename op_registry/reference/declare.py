@@ -42,6 +42,10 @@ class Declaration:
     nonfinite: str = ""
     """Why results for NaN and infinity are not compared with eager PyTorch's."""
 
+    expected: Kernel | None = None
+    """Called as the overload is, made of other ops: what to compare with where eager CPU PyTorch
+    has no kernel (fused attention of CUDA, SyncBatchNorm's ops)."""
+
     @property
     def path(self) -> str:
         """Import path of the function, as the registry shows it."""
@@ -56,6 +60,14 @@ class Declaration:
         if found is None:
             raise ValueError(f"{self.path} is declared for {self.op}, which this torch lacks")
         return found
+
+    @property
+    def eager(self) -> Kernel:
+        """What the kernel is compared with: ``expected`` where there is one, else the op."""
+        if self.expected is not None:
+            return self.expected
+        overload: Kernel = self.overload
+        return overload
 
 
 _DECLARED: dict[str, Declaration] = {}
@@ -72,6 +84,7 @@ def kernel(
     tolerance: float = 1.0,
     needs: Sequence[str] = (),
     nonfinite: str = "",
+    expected: Kernel | None = None,
 ) -> Callable[[Function], Function]:
     """Declare the decorated function the reference kernel of ``ops``.
 
@@ -97,6 +110,7 @@ def kernel(
                 tolerance=tolerance,
                 needs=tuple(needs),
                 nonfinite=nonfinite,
+                expected=expected,
             )
         return function
 

@@ -37,8 +37,8 @@ def check_gradient(
     snapshot: Snapshot,
 ) -> Outcome:
     """Compare gradients on those of ``samples`` that eager PyTorch differentiates."""
-    eager, failures, tried = declaration.overload, [], 0
-    if eager._schema.is_mutable:
+    eager, failures, tried = declaration.eager, [], 0
+    if declaration.overload._schema.is_mutable:
         return Outcome(check="gradient", dtype=dtype, tried=0)
     for sample in samples:
         wanted = _eager(eager, sample)
@@ -76,7 +76,7 @@ def _fails(
     if told := "; ".join(why for why in refused if why):
         return f"forward or backward calls {told}"
     args, kwargs = widened((sample.args, sample.kwargs))
-    exact = _eager(declaration.overload, Sample(args=args, kwargs=kwargs))
+    exact = _eager(declaration.eager, Sample(args=args, kwargs=kwargs))
     return difference(found, wanted, exact, tolerance=max(1.0, declaration.tolerance))
 
 

@@ -31,7 +31,7 @@ def check_static(declaration: Declaration, dtype: str, samples: Sequence[Sample]
 
 
 def _fails(declaration: Declaration, sample: Sample) -> str:
-    expected, _ = outcome(declaration.overload, sample)
+    expected, _ = outcome(declaration.eager, sample)
     try:
         with warnings.catch_warnings(), FakeTensorMode(), torch.no_grad():
             warnings.simplefilter("ignore")

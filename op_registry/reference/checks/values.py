@@ -33,7 +33,7 @@ def check_nonfinite(declaration: Declaration, dtype: str, samples: Sequence[Samp
     if declaration.nonfinite or declaration.noise:
         return Outcome(check="nonfinite", dtype=dtype, tried=0)
     spoilt = [s for sample in samples if (s := _spoilt(sample))]
-    taken = [s for s in spoilt[:_MOST_NONFINITE] if _runs(declaration.overload, s)]
+    taken = [s for s in spoilt[:_MOST_NONFINITE] if _runs(declaration.eager, s)]
     failures = [told for sample in taken if (told := _differs(declaration, sample))]
     return Outcome(check="nonfinite", dtype=dtype, tried=len(taken), failures=tuple(failures))
 
@@ -49,7 +49,7 @@ def outcome(function: Callable[..., Any], sample: Sample) -> tuple[Any, Any]:
 
 
 def _differs(declaration: Declaration, sample: Sample) -> str:
-    eager = declaration.overload
+    eager = declaration.eager
     theirs = outcome(eager, sample)
     try:
         if declaration.noise and draws_differ(eager, sample):

@@ -162,3 +162,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aten.trace.default", "--dtype", "float32"]) == 0
     line = capsys.readouterr().out.splitlines()[0]
     assert line.startswith("pass aten.trace.default  float32: values 3/3")
+
+
+def test_an_op_without_eager_kernel_is_compared_with_what_the_declaration_expects() -> None:
+    """Where the CPU has no kernel the declaration's own definition stands in for eager."""
+    assert "values" not in failing("aten.trace.default", trace, expected=trace)
+    told = failing("aten.trace.default", trace, expected=lambda self: trace(self) + 1)
+    assert "values differ" in told["values"]
