@@ -17,7 +17,7 @@ import torch
 from op_registry.evidence import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 TIMES_EAGER = 4.0
 """How many times eager PyTorch's largest error a result may be off."""
@@ -75,13 +75,13 @@ def compare(
     reference: Sequence[torch.Tensor] | None = None,
     *,
     tolerance: tuple[float, float] | None = None,
-    shape_only: bool = False,
+    undefined: Collection[int] = (),
 ) -> Difference | None:
     """Return how ``answers`` differ from ``eager``, None when they agree.
 
-    ``reference`` holds the results of the same call on inputs of double precision. ``tolerance`` is
-    relative and absolute; torch.testing's of the dtype when None. ``shape_only`` leaves the values
-    alone: those of ``empty_like`` are anybody's.
+    ``reference`` holds the results of the same call on inputs of a more precise dtype.
+    ``tolerance`` is relative and absolute; torch.testing's of the dtype when None. ``undefined``
+    are places of results that hold uninitialised memory, like those of ``empty_like``.
     """
     if len(answers) != len(eager):
         words = f"{len(answers)} results, eager PyTorch returns {len(eager)}"
@@ -90,7 +90,7 @@ def compare(
     for place, (answer, wanted) in enumerate(zip(answers, eager, strict=True)):
         exact = usable[place] if usable is not None else None
         found = _outside(answer, wanted)
-        if found is None and not shape_only:
+        if found is None and place not in undefined:
             found = _inside(answer, wanted, exact, tolerance)
         if found is not None:
             return Difference(kind=found.kind, message=f"result {place}: {found.message}")
@@ -116,14 +116,17 @@ def _inside(
     if not (eager.is_floating_point() or eager.is_complex()):
         return _integers(answer, eager)
     wide = torch.complex128 if eager.is_complex() else torch.float64
-    usable = exact is not None and exact.shape == eager.shape and _is_wide(exact)
-    given = exact.to(wide) if usable and exact is not None else None
+    given = exact.to(wide) if exact is not None and _more_precise(exact, eager) else None
     numbers = _Numbers(answer=answer.to(wide), eager=eager.to(wide), exact=given)
     return _special(numbers, eager.dtype) or _finite(numbers, eager.dtype, tolerance)
 
 
-def _is_wide(tensor: torch.Tensor) -> bool:
-    return tensor.dtype in {torch.float64, torch.complex128}
+def _more_precise(exact: torch.Tensor, eager: torch.Tensor) -> bool:
+    if exact.shape != eager.shape or exact.is_complex() != eager.is_complex():
+        return False
+    if not (exact.is_floating_point() or exact.is_complex()):
+        return False
+    return torch.finfo(exact.dtype).eps < torch.finfo(eager.dtype).eps
 
 
 def _integers(answer: torch.Tensor, eager: torch.Tensor) -> Difference | None:

@@ -1,0 +1,130 @@
+"""What one thread of a verification works with: a child process for each kind of work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from op_registry.errors import RegistryError
+from op_registry.evidence import Cause
+from op_registry.toolchain.answers import Compilation, Outcome
+from op_registry.toolchain.replies import Done, Failed, Loss
+from op_registry.toolchain.worker import Worker
+from op_registry.verify.facts import Compiled, Problem, Ran
+
+if TYPE_CHECKING:
+    from op_registry.toolchain.replies import Reply
+
+COMPILE_SECONDS = 60.0
+RUN_SECONDS = 60.0
+LOWER_SECONDS = 2 * 3600.0
+"""For all ops at one dtype; single samples have limits of their own."""
+MOST_RESTARTS = 5
+"""Of the child that lowers, at one dtype. It goes on where it was."""
+_LOSSES = {
+    Loss.CRASHED: Cause.CRASHED,
+    Loss.TIMED_OUT: Cause.TIMED_OUT,
+    Loss.OUT_OF_MEMORY: Cause.OUT_OF_MEMORY,
+}
+DIFFERS = "differs"
+"""What the child that compares answers beside the outcomes of a run."""
+_TOO_LARGE = "RESOURCE_EXHAUSTED"
+
+
+class Hand:
+    """Owns the children of one thread; ``python`` has torch-tpu, libtpu and jax."""
+
+    def __init__(self, python: str) -> None:
+        self._killed = False
+        self._lowerer = Worker("op_registry.verify.lower_child", python)
+        self._compiler = Worker("op_registry.toolchain.compiler", python)
+        self._runner = Worker("op_registry.verify.numerics_child", python)
+
+    def lower(self, dtype: str, folder: str, ops: list[str]) -> None:
+        """Lower the samples of ``ops`` at ``dtype``; the results lie in ``folder``.
+
+        Raises RegistryError when that fails as a whole.
+        """
+        request = {"dtype": dtype, "folder": folder, "ops": ops}
+        said = ""
+        for _ in range(MOST_RESTARTS):
+            if self._killed:
+                return
+            reply = self._lowerer.call(request, LOWER_SECONDS)
+            if isinstance(reply, Done):
+                # It holds the samples of a whole dtype, and other children want the memory.
+                self._lowerer.close()
+                return
+            said = reply.error if isinstance(reply, Failed) else f"{reply.how}: {reply.detail}"
+        raise RegistryError(f"lowering samples at {dtype} failed {MOST_RESTARTS} times: {said}")
+
+    def compile(self, program: str, chip: str) -> dict[str, Any]:
+        """Compile the program in a file for ``chip``; return what the journal keeps of it."""
+        return _kept(self._compiler.call({"program": program, "chip": chip}, COMPILE_SECONDS))
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Run a program and compare its results; return what the journal keeps of it."""
+        return _kept(self._runner.call(request, RUN_SECONDS))
+
+    def kill(self) -> None:
+        """End all children at once, from any thread. No call starts another that lowers."""
+        self._killed = True
+        for worker in (self._lowerer, self._compiler, self._runner):
+            worker.kill()
+
+    def close(self) -> None:
+        """End all children; only from the thread that calls them, or after it."""
+        for worker in (self._lowerer, self._compiler, self._runner):
+            worker.close()
+
+
+def _kept(reply: Reply) -> dict[str, Any]:
+    match reply:
+        case Done():
+            return {"done": reply.result}
+        case Failed():
+            return {"failed": reply.error}
+        case _:
+            return {"lost": reply.how.value, "detail": reply.detail}
+
+
+def compiled(kept: dict[str, Any]) -> Compiled:
+    """Read what ``Hand.compile`` returned."""
+    if "done" not in kept:
+        return Compiled(problem=_accident(kept))
+    answer = Compilation.from_json(kept["done"])
+    return Compiled(
+        problem=_refusal(answer),
+        emulates=answer.emulation,
+        notes=answer.rewritten,
+    )
+
+
+def ran(kept: dict[str, Any]) -> Ran:
+    """Read what ``Hand.run`` returned."""
+    if "done" not in kept:
+        return Ran(problem=_accident(kept))
+    answer = kept["done"]
+    outcome, message, notes = answer["outcome"], answer["message"], tuple(answer["rewritten"])
+    if outcome == DIFFERS:
+        problem = Problem(cause=Cause(answer["cause"]), message=message)
+        return Ran(problem=problem, kind=answer["kind"], notes=notes)
+    if outcome == Outcome.OK:
+        return Ran(notes=notes)
+    cause = Cause.SKEW if outcome == Outcome.SKEW else Cause.OTHER
+    return Ran(problem=Problem(cause=cause, message=f"XLA:CPU: {message}"), notes=notes)
+
+
+def _refusal(answer: Compilation) -> Problem | None:
+    if answer.outcome is Outcome.OK:
+        return None
+    message = answer.message or "no reason given"
+    if answer.outcome is Outcome.SKEW:
+        return Problem(cause=Cause.SKEW, message=message)
+    large = message.startswith(_TOO_LARGE)
+    return Problem(cause=Cause.OUT_OF_MEMORY if large else Cause.REJECTED, message=message)
+
+
+def _accident(kept: dict[str, Any]) -> Problem:
+    if "failed" in kept:
+        return Problem(cause=Cause.OTHER, message=kept["failed"])
+    return Problem(cause=_LOSSES[Loss(kept["lost"])], message=kept["detail"])

@@ -1,0 +1,94 @@
+"""Runs in the interpreter with jax and torch: runs a program on XLA:CPU and compares its results.
+
+A server for ``toolchain.Worker``. A request names the program and one sample's values::
+
+    {"op": "aten.abs.default", "arguments": {}, "program": path, "values": path, "inputs": 2,
+     "outputs": 1, "references": 1, "undefined": [], "tolerance": null or [rtol, atol]}
+
+and is answered with ``{"outcome": "ok", "message": "", "cause": "", "kind": "", "rewritten": []}``.
+``outcome`` is ``ok`` (agrees), ``differs`` (``kind`` says in what, ``cause`` how the evidence files
+it), ``refused`` or ``skew``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from op_registry.toolchain import arrays, runner
+from op_registry.toolchain.answers import Outcome
+from op_registry.toolchain.serve import serve
+from op_registry.verify.compare import compare
+from op_registry.verify.invariants import invariants
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from op_registry.toolchain.serve import Handle
+    from op_registry.verify.compare import Difference
+
+
+def prepare() -> Handle:
+    """Import torch and jax and return the function that answers requests."""
+    import torch
+
+    torch.set_num_threads(1)
+    runner.prepare()
+    return judge
+
+
+def judge(request: dict[str, Any]) -> dict[str, Any]:
+    """Run the program of ``request`` and say how its results compare."""
+    text = Path(request["program"]).read_text(encoding="utf-8")
+    inputs = arrays.load_numpy(request["values"])[: request["inputs"]]
+    execution, outputs = runner.run_program(text, inputs)
+    answer = {
+        "outcome": execution.outcome.value,
+        "message": execution.message or "",
+        "cause": "",
+        "kind": "",
+        "rewritten": list(execution.rewritten),
+    }
+    if execution.outcome is not Outcome.OK:
+        return answer
+    difference = _compare(request, _as_torch(outputs))
+    if difference is None:
+        return answer
+    return answer | {
+        "outcome": "differs",
+        "message": difference.message,
+        "cause": difference.cause.value,
+        "kind": difference.kind.value,
+    }
+
+
+def _compare(request: dict[str, Any], answers: Sequence[Tensor]) -> Difference | None:
+    known = arrays.load(request["values"])
+    first, second = request["inputs"], request["inputs"] + request["outputs"]
+    inputs, eager, reference = known[:first], known[first:second], known[second:]
+    granted = request["tolerance"]
+
+    def unique(results: Sequence[Tensor]) -> list[Tensor]:
+        return invariants(request["op"], results, inputs, request["arguments"])
+
+    return compare(
+        unique(answers),
+        unique(eager),
+        unique(reference) if reference else None,
+        tolerance=tuple(granted) if granted else None,
+        undefined=request["undefined"],
+    )
+
+
+def _as_torch(outputs: Sequence[Any]) -> list[Tensor]:
+    """Take the results over through a file: numpy has no bfloat16 that torch would know."""
+    with tempfile.NamedTemporaryFile() as file:
+        arrays.save_numpy(file.name, outputs)
+        return arrays.load(file.name)
+
+
+if __name__ == "__main__":
+    serve(prepare)

@@ -1,0 +1,144 @@
+"""Runs the stages of a verification over several threads, each with child processes of its own.
+
+Lowering one dtype is a task; what it finds adds the tasks of the other stages. The dtypes that
+models are made of come first through all stages, cheap programs before expensive ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from op_registry.toolchain.programs import has_mosaic
+from op_registry.verify import plan
+from op_registry.verify.collect import run_key
+from op_registry.verify.hand import Hand
+from op_registry.verify.tasks import Task, Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from op_registry.verify.facts import Found, LoweredSample
+    from op_registry.verify.workspace import Workspace
+
+    Watch: TypeAlias = Callable[["Pipeline"], None]
+
+_TICK_SECONDS = 1.0
+_RANKS = {"lower": 0, "compile": 1, "numerics": 2, "gradient": 3}
+
+
+class Pipeline:
+    """One verification of ``ops``; ``run`` it once. What is in the journal is not done again."""
+
+    def __init__(
+        self, workspace: Workspace, python: str, selection: plan.Selection, ops: Sequence[str]
+    ) -> None:
+        self.selection = selection
+        self.workspace = workspace
+        self.tasks: Tasks[Hand] = Tasks()
+        self.reused = 0
+        """Results that the journal already had."""
+        self._python = python
+        self._ops = list(ops)
+        self._wanted = frozenset(ops)
+
+    def run(self, jobs: int, watch: Watch = lambda _: None) -> None:
+        """Do all there is to do with ``jobs`` threads; ``watch`` is called every second or so.
+
+        Raises RegistryError when a child does not start or lowering fails as a whole, and
+        KeyboardInterrupt after the children have ended; the journal has all that was done.
+        """
+        for dtype in self.selection.dtypes:
+            self._add(dtype, "lower", (dtype,), 0, partial(self._lower, dtype))
+        hands = [Hand(self._python) for _ in range(jobs)]
+        with ThreadPoolExecutor(jobs, thread_name_prefix="verify") as threads:
+            futures = [threads.submit(self._work, hand) for hand in hands]
+            try:
+                self._wait(futures, watch)
+            except BaseException:
+                self.tasks.stop()
+                for hand in hands:
+                    hand.kill()
+                raise
+
+    def _wait(self, futures: Sequence[Future[None]], watch: Watch) -> None:
+        going = True
+        while going:
+            done, open_ = wait(futures, _TICK_SECONDS, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            watch(self)
+            going = bool(open_)
+
+    def _work(self, hand: Hand) -> None:
+        with contextlib.closing(hand):
+            self.tasks.work(hand)
+
+    def _add(
+        self, dtype: str, stage: str, key: tuple[str, ...], cost: int, do: Callable[[Hand], None]
+    ) -> None:
+        urgency = (plan.wave(dtype), _RANKS[stage], cost)
+        self.tasks.add(Task(urgency=urgency, stage=stage, key=key, do=do))
+
+    def _lower(self, dtype: str, hand: Hand) -> None:
+        if "lower" in self.selection.stages:
+            hand.lower(dtype, str(self.workspace.samples), self._ops)
+        for found in self.workspace.found(dtype):
+            if found.op in self._wanted:
+                self._plan(found)
+
+    def _plan(self, found: Found) -> None:
+        if "compile" in self.selection.stages:
+            for chip in plan.chips_in_order(self.selection.chips):
+                for program in plan.programs(found, chip):
+                    self._plan_compile(found.dtype, program, chip)
+        if "numerics" in self.selection.stages:
+            for sample in plan.with_values(found):
+                self._plan_run(found, sample)
+
+    def _plan_compile(self, dtype: str, program: str, chip: str) -> None:
+        if self.workspace.journal.get("compile", (program, chip)) is not None:
+            self.reused += 1
+            return
+        cost = plan.cost(self.workspace.text(program)) * (1 if chip == plan.FIRST_CHIP else 10)
+        do = partial(self._compile, program, chip)
+        self._add(dtype, "compile", (program, chip), cost, do)
+
+    def _plan_run(self, found: Found, sample: LoweredSample) -> None:
+        text = self.workspace.text(sample.program or "")
+        if has_mosaic(text):
+            return
+        key = run_key(self.workspace, found.op, sample)
+        if self.workspace.journal.get("numerics", key) is not None:
+            self.reused += 1
+            return
+        do = partial(self._run, key, found.op, sample)
+        self._add(found.dtype, "numerics", key, plan.cost(text), do)
+
+    def _compile(self, program: str, chip: str, hand: Hand) -> None:
+        kept = hand.compile(str(self.workspace.program(program)), chip)
+        self._keep("compile", (program, chip), kept)
+
+    def _run(self, key: tuple[str, ...], op: str, sample: LoweredSample, hand: Hand) -> None:
+        values = sample.values
+        if values is None or sample.program is None:
+            return
+        request = {
+            "op": op,
+            "arguments": sample.arguments,
+            "program": str(self.workspace.program(sample.program)),
+            "values": str(self.workspace.values(values)),
+            "inputs": values.inputs,
+            "outputs": values.outputs,
+            "references": values.references,
+            "undefined": list(sample.undefined),
+            "tolerance": sample.tolerance,
+        }
+        self._keep("numerics", key, hand.run(request))
+
+    def _keep(self, stage: str, key: tuple[str, ...], kept: dict[str, object]) -> None:
+        # After an interrupt a call comes back as lost: that says nothing of the program.
+        if not self.tasks.stopped:
+            self.workspace.journal.put(stage, key, kept)
