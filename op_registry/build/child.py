@@ -12,6 +12,7 @@ from op_registry.build import wheel
 from op_registry.build.assemble import Sources, assemble
 from op_registry.build.declarations import read_derivatives, read_native_functions
 from op_registry.build.device import ENVIRONMENT, initialise
+from op_registry.build.libraries import register_other_libraries
 from op_registry.build.table import read_table
 from op_registry.codec import encode
 from op_registry.schema import Snapshot
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 def extract() -> Snapshot:
     """Return the registry of this interpreter's wheel."""
     backend = initialise()
+    register_other_libraries()
     packaged = _torchgen() / "packaged"
     table = read_table()
     observe_all = _sampling()
