@@ -47,6 +47,13 @@ def test_a_step_is_traced_with_backward_and_optimizer() -> None:
     assert not any(op.startswith("profiler.") for op in ops)
 
 
+def test_suppressed_boxes_are_a_guess_and_a_host_read() -> None:
+    """How many boxes torchvision's op keeps depends on the scores: guessed, and said so."""
+    ops = {use.op: use for use in _trace("suppressed_boxes").ops}
+    nms = ops["torchvision.nms.default"]
+    assert (nms.guesses, nms.host_read, nms.outputs[0].shape) == (1, True, (50,))
+
+
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [

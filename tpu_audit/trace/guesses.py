@@ -55,6 +55,13 @@ def _bins(_x: Tensor, _weights: Any = None, minlength: int = 0, **__: Any) -> Te
     return _x.new_empty((max(1, minlength),), dtype=torch.long)
 
 
+def _kept_boxes(boxes: Tensor, *_: Any, **__: Any) -> Tensor:
+    return boxes.new_empty((boxes.shape[0],), dtype=torch.long)
+
+
+UNTAGGED = frozenset({"torchvision::nms"})
+"""Ops whose output depends on data, although their library does not tag them so."""
+
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "aten::_local_scalar_dense": _scalar,
     "aten::item": _scalar,
@@ -69,6 +76,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "aten::unique_dim": _unique_dim,
     "aten::repeat_interleave": _repeated,
     "aten::bincount": _bins,
+    "torchvision::nms": _kept_boxes,
 }
 
 

@@ -49,7 +49,8 @@ def traits(func: Any) -> _Traits:
     if found is None:
         tags = func.tags
         dynamic = torch.Tag.dynamic_output_shape in tags and func not in _INDEXED
-        reads = dynamic or torch.Tag.data_dependent_output in tags
+        tagged = dynamic or torch.Tag.data_dependent_output in tags
+        reads = tagged or func._schema.name in guesses.UNTAGGED
         random = torch.Tag.nondeterministic_seeded in tags
         found = _traits[func] = _Traits(reads, random, func._schema.is_mutable)
     return found

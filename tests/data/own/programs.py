@@ -100,8 +100,16 @@ class _Detector(nn.Module):
         return boxes[kept]
 
 
+def _declare_nms() -> None:
+    """Declare torchvision's op where torchvision is not installed."""
+    if not hasattr(torch.ops.torchvision, "nms"):
+        schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        torch.library.define("torchvision::nms", schema)
+
+
 def suppressed_boxes() -> tuple[nn.Module, dict[str, torch.Tensor]]:
     """Return a detector that suppresses overlapping boxes; its inputs by name."""
+    _declare_nms()
     return _Detector(), {"features": torch.rand(50, 32)}
 
 
