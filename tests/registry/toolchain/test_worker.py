@@ -146,7 +146,7 @@ def test_crash_takes_the_session_along(echo: Worker) -> None:
 
 def test_greedy_call_is_stopped(echo: Worker) -> None:
     """A call that passes the memory limit is lost as out of memory."""
-    lost = run(echo, "hold = bytearray(1200 << 20); time.sleep(30)")
+    lost = run(echo, "hold = b'x' * (1200 << 20); time.sleep(30)")
     assert isinstance(lost, Lost)
     assert lost.how is Loss.OUT_OF_MEMORY
     assert "1024 MiB are allowed" in lost.detail
@@ -169,7 +169,7 @@ def test_recycled_after_so_many_calls(echo: Worker) -> None:
 
 def test_recycled_when_it_leaks(echo: Worker) -> None:
     """A child that holds more than half of its memory after a call is replaced."""
-    first = run(echo, "import builtins; builtins.leak = bytearray(600 << 20)")
+    first = run(echo, "import builtins; builtins.leak = b'x' * (600 << 20)")
     second = run(echo, "value = 0")
     assert isinstance(first, Done)
     assert isinstance(second, Done)
@@ -266,7 +266,7 @@ def test_killed_worker_starts_no_more(echo: Worker) -> None:
 
 def test_greedy_fork_is_stopped(echo: Worker) -> None:
     """A process that the child forked and waits for counts as well."""
-    code = "p = os.fork() or (bytearray(1200 << 20), time.sleep(30)); os.wait()"
+    code = "p = os.fork() or (b'x' * (1200 << 20), time.sleep(30)); os.wait()"
     lost = run(echo, code)
     assert isinstance(lost, Lost)
     assert lost.how is Loss.OUT_OF_MEMORY
