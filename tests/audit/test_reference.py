@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from op_registry.loader import load
@@ -12,6 +13,7 @@ from tpu_audit.audit import reference
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.declared import declared_kernels
 from tpu_audit.audit.reference import INSTALL, kernel_of
+from tpu_audit.audit.support import judge
 from tpu_audit.types.report import Severity, Verdict
 
 if TYPE_CHECKING:
@@ -95,6 +97,15 @@ def test_judged_as_installed() -> None:
     assert f"{KERNELS}mish.mish for aten.mish.default" in found.message
     assert INSTALL in found.fix
     assert "TPA901" not in codes(result)
+
+
+def test_a_kernel_that_fails_its_check_stands_in_for_nothing() -> None:
+    """Wrong at the call's dtype in every sample is no way out at that dtype."""
+    wrong = replace(MISH, reference_checks={"bfloat16": "0/12", "float32": "12/12"})
+    registry = snapshot(wrong)
+    assert judge(use(MISH.op, tensor(4)), registry, INSTALLED).support is Support.MISSING
+    right = use(MISH.op, tensor(4, dtype="float32"))
+    assert judge(right, registry, INSTALLED).support is Support.NATIVE
 
 
 def test_a_composite_needs_a_kernel_for_each_missing_piece() -> None:

@@ -44,6 +44,7 @@ SURFACE = {
         *("--dtype", "--evidence", "--format", "--hazard", "--limit", "--namespace"),
         *("--no-reference", "--reference", "--registry", "--support"),
     },
+    "registry matrix": GLOBAL | {"--output", "--registry"},
     "registry show": GLOBAL | {"OP", "--format", "--registry"},
     "registry stats": GLOBAL | {"--format", "--registry"},
     "scan": GLOBAL

@@ -64,7 +64,7 @@ def as_installed(judgement: Judgement, op: str, snapshot: Snapshot) -> Judgement
     """Return the judgement of ``op``, which has no kernel, once the own kernels are installed."""
     ops = stand_ins(op, judgement.culprits, snapshot)
     kernels = kernels_for(ops, snapshot)
-    if kernels is None:
+    if kernels is None or any(_fails(snapshot.get(name), judgement.dtype) for name in ops):
         return judgement
     evidence = [
         _checked(kernel, snapshot.get(name), judgement.dtype)
@@ -77,6 +77,12 @@ def as_installed(judgement: Judgement, op: str, snapshot: Snapshot) -> Judgement
         dtype=judgement.dtype,
         installed=ops,
     )
+
+
+def _fails(record: OpRecord | None, dtype: str | None) -> bool:
+    """Whether the kernel was checked at ``dtype`` and agreed with eager PyTorch in no sample."""
+    check = record.reference_checks.get(dtype or "", "") if record else ""
+    return check.startswith("0/")
 
 
 def _checked(kernel: str, record: OpRecord | None, dtype: str | None) -> Evidence:

@@ -18,6 +18,7 @@ from op_registry.schema import (
 )
 from tpu_audit.audit.arguments import given
 from tpu_audit.types.proof import (
+    DRAWS,
     REFUSES,
     STRENGTHS,
     never_compiles,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from tpu_audit.audit.call import Judgement
     from tpu_audit.types.trace import OpUse
 
-DRAWS = "draws random numbers: cannot be lowered without a device"
 _OPERATOR = re.compile(r"operator '(?P<name>\w+::[\w.]+)' is not implemented")
 # Whole families that a backend may not even hold in a tensor: a kernel's existence is no evidence
 # for these.

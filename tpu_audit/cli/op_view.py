@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tpu_audit.cli import evidence_view
+from tpu_audit.render import evidence
+from tpu_audit.types.proof import DRAWS
 
 if TYPE_CHECKING:
     from op_registry.schema import OpRecord
     from tpu_audit.cli.out import Out
-
-
-_RANDOM = "draws random numbers: cannot be lowered without a device"
 
 
 def show(out: Out, record: OpRecord, *more: tuple[str, str]) -> None:
@@ -19,15 +17,15 @@ def show(out: Out, record: OpRecord, *more: tuple[str, str]) -> None:
     out.page(
         record.op,
         [*facts(record), *more],
-        table=evidence_view.table(record),
-        after=evidence_view.messages(record),
+        table=evidence.table(record),
+        after=evidence.messages(record),
     )
 
 
 def as_json(record: OpRecord) -> dict[str, Any]:
     """Return what ``registry show -f json`` prints of one overload.
 
-    ``dtypes`` holds what verification showed (``evidence_view.as_json``), ``refusals`` the calls
+    ``dtypes`` holds what verification showed (``evidence.as_json``), ``refusals`` the calls
     that the kernel refuses (``message``, ``when``, ``dtypes``, ``cause``), ``reference_checks``
     dtype -> samples on which the reference kernel agrees with eager PyTorch.
     """
@@ -50,7 +48,7 @@ def as_json(record: OpRecord) -> dict[str, Any]:
         "has_derivative": record.has_derivative,
         "evidence": record.evidence,
         "random": record.random,
-        "dtypes": evidence_view.as_json(record),
+        "dtypes": evidence.as_json(record),
         "refusals": record.refusals,
         "reference": record.reference,
         "reference_checks": record.reference_checks,
@@ -79,9 +77,9 @@ def facts(record: OpRecord) -> list[tuple[str, str]]:
         ("fallback", record.fallback or ""),
         ("kernels", " and ".join(filter(None, kernels)) or "neither CPU nor CUDA"),
         *(("evidence", _evidence(item.kind, item.detail, item.chip)) for item in record.evidence),
-        ("random", _RANDOM if record.random else ""),
-        *(("refuses", text) for text in evidence_view.refusals(record)),
-        ("reference", evidence_view.reference(record)),
+        ("random", DRAWS if record.random else ""),
+        *(("refuses", text) for text in evidence.refusals(record)),
+        ("reference", evidence.reference(record)),
     ]
     return [(label, text) for label, text in rows if text]
 

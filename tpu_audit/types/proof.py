@@ -22,6 +22,8 @@ STRENGTHS = (
 ``reference`` is not among them: a reference kernel says what an op means, not that the backend's
 kernel does it.
 """
+DRAWS = "draws random numbers: cannot be lowered without a device"
+"""Why an op that is random is registered and no more."""
 
 
 class Standing(StrEnum):

@@ -160,3 +160,27 @@ def test_diff(tpu_audit: CommandLine, registry: tuple[str, str], tmp_path: Path)
     text = tpu_audit("registry", "diff", registry[1], str(path))
     assert "float32: numerics -> refused; bool" in text.out
     assert text.err.endswith("0 changed, 2 with other evidence\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("m.html", "<!DOCTYPE html>"), ("M.MD", "# torch-tpu 9.9: evidence")]
+)
+def test_matrix(
+    tpu_audit: CommandLine, registry: tuple[str, str], tmp_path: Path, name: str, start: str
+) -> None:
+    """The suffix chooses the format; the file is named on stderr."""
+    path = tmp_path / name
+    ran = tpu_audit("registry", "matrix", "-o", str(path), *registry)
+
+    assert (ran.code, ran.out, ran.err) == (0, "", f"note: wrote {path}\n")
+    assert path.read_text(encoding="utf-8").startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("m.pdf", "end the name with .html or .md"), ("no/such/m.md", "there is no folder")],
+)
+def test_matrix_refuses(tpu_audit: CommandLine, name: str, says: str) -> None:
+    """Another suffix, or a place that is not there, is 2 with the way out."""
+    ran = tpu_audit("registry", "matrix", "-o", name)
+    assert (ran.code, says in ran.err) == (2, True)

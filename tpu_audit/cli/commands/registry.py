@@ -13,6 +13,7 @@ COMMANDS = {
     "show": Lazy(module=f"{_HERE}.registry_show", help="Show all that is known of an op."),
     "stats": Lazy(module=f"{_HERE}.registry_stats", help="Count ops by support and resolution."),
     "diff": Lazy(module=f"{_HERE}.registry_diff", help="Compare two registries."),
+    "matrix": Lazy(module=f"{_HERE}.registry_matrix", help="Write evidence by op and dtype."),
     "build": Lazy(module=f"{_HERE}.registry_build", help="Extract one from a torch-tpu wheel."),
 }
 

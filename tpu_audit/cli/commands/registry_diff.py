@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from op_registry.loader import load
-from tpu_audit.cli import evidence_view
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import format_option
+from tpu_audit.render import evidence
 from tpu_audit.render.text import plural
 from tpu_audit.types.proof import standing
 
@@ -113,11 +113,11 @@ def _judged(record: OpRecord) -> str:
 
 
 def _changes(a: OpRecord, b: OpRecord) -> Iterator[str]:
-    for dtype in dict.fromkeys((*evidence_view.known_dtypes(a), *evidence_view.known_dtypes(b))):
+    for dtype in dict.fromkeys((*evidence.known_dtypes(a), *evidence.known_dtypes(b))):
         before, after = standing(a, dtype), standing(b, dtype)
         if before is not after:
             yield f"{dtype}: {before} -> {after}"
-    old, new = set(evidence_view.refusals(a)), set(evidence_view.refusals(b))
+    old, new = set(evidence.refusals(a)), set(evidence.refusals(b))
     yield from (f"refuses {text}" for text in sorted(new - old))
     yield from (f"no longer refuses {text}" for text in sorted(old - new))
     if a.reference != b.reference:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from op_registry.evidence import DTYPES, Tally, of
-from op_registry.toolchain.chips import CHIPS
 from tpu_audit.types.proof import strongest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from op_registry.evidence import DtypeEvidence
+    from op_registry.evidence import DtypeEvidence, Refusal
     from op_registry.schema import OpRecord
 
 Row = tuple[str, ...]
@@ -50,7 +49,7 @@ def table(record: OpRecord) -> tuple[Row, list[Row]] | None:
     known = known_dtypes(record)
     if not known:
         return None
-    chips = [chip for chip in CHIPS if any(chip in found.compiled for found in known.values())]
+    chips = in_order({chip for found in known.values() for chip in found.compiled})
     header = ("dtype", "lowered", *chips, "numerics", "gradient", "emulates")
     rows = [
         (
@@ -59,7 +58,7 @@ def table(record: OpRecord) -> tuple[Row, list[Row]] | None:
             *(_count(found.compiled.get(chip)) for chip in chips),
             _count(found.numerics),
             _count(found.gradient),
-            _emulated(found.emulated) or "-",
+            emulated(found.emulated) or "-",
         )
         for dtype, found in known.items()
     ]
@@ -71,16 +70,20 @@ def messages(record: OpRecord) -> list[tuple[str, str]]:
     return [
         (dtype, f"{step}: {said.cause} in {said.samples} of {tally.tried}: {said.message}")
         for dtype, found in known_dtypes(record).items()
-        for step, tally in _steps(found)
+        for step, tally in steps(found)
         for said in tally.said
     ] + [(dtype, note) for dtype, found in known_dtypes(record).items() for note in found.notes]
 
 
 def refusals(record: OpRecord) -> Iterator[str]:
     """Yield a sentence for each kind of call that the kernel refuses."""
-    for refusal in record.refusals:
-        arguments = ", ".join(f"{name}={value}" for name, value in sorted(refusal.when.items()))
-        yield f"{arguments or 'any call'} at {', '.join(refusal.dtypes)}: {refusal.message}"
+    yield from map(refusal, record.refusals)
+
+
+def refusal(found: Refusal) -> str:
+    """Return ``descending=True at int32: ...``: arguments, dtypes, message."""
+    arguments = ", ".join(f"{name}={value}" for name, value in sorted(found.when.items()))
+    return f"{arguments or 'any call'} at {', '.join(found.dtypes)}: {found.message}"
 
 
 def reference(record: OpRecord) -> str:
@@ -93,10 +96,16 @@ def reference(record: OpRecord) -> str:
     return f"{record.reference}{agrees}{note}"
 
 
-def _steps(found: DtypeEvidence) -> Iterator[tuple[str, Tally]]:
+def in_order(chips: Iterable[str]) -> list[str]:
+    """Return TPU generations, oldest first: those called ``v5e`` came before ``tpu7x``."""
+    return sorted(chips, key=lambda chip: (not chip.startswith("v"), chip))
+
+
+def steps(found: DtypeEvidence) -> Iterator[tuple[str, Tally]]:
+    """Yield each step's name and how many samples passed it."""
     yield "lowered", found.lowered
-    for chip, tally in found.compiled.items():
-        yield f"compiled for {chip}", tally
+    for chip in in_order(found.compiled):
+        yield f"compiled for {chip}", found.compiled[chip]
     yield "numerics", found.numerics
     yield "gradient", found.gradient
 
@@ -105,8 +114,9 @@ def _count(tally: Tally | None) -> str:
     return f"{tally.passed}/{tally.tried}" if tally and tally.tried else "-"
 
 
-def _emulated(emulated: Mapping[str, str]) -> str:
+def emulated(by_chip: Mapping[str, str]) -> str:
+    """Return ``f64 on v5e, v6e`` for chip -> what the compiled program emulates."""
     words: dict[str, list[str]] = {}
-    for chip, text in emulated.items():
-        words.setdefault(text, []).append(chip)
+    for chip in in_order(by_chip):
+        words.setdefault(by_chip[chip], []).append(chip)
     return "; ".join(f"{text} on {', '.join(chips)}" for text, chips in words.items())
