@@ -7,6 +7,7 @@ from collections import Counter
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING
 
+from tests.census import evidence
 from tests.census.markdown import table
 from tests.census.sweep import Limits, config_paths, name_of, sweep
 from tpu_audit.types.report import Status
@@ -35,7 +36,11 @@ def census(folder: Path, out: Path, tell: Callable[[str], None]) -> bool:
     out.mkdir(parents=True, exist_ok=True)
     (out / "hub_configs.md").write_text(_page(outcomes, here), encoding="utf-8")
     (out / "hub_configs.json").write_text(_json(outcomes, here), encoding="utf-8")
-    return share(outcomes, here) >= REQUIRED and all(outcome.typed for outcome in outcomes)
+    return (
+        share(outcomes, here) >= REQUIRED
+        and all(outcome.typed for outcome in outcomes)
+        and evidence.share(outcomes) <= evidence.ALLOWED
+    )
 
 
 def class_exists(path: Path) -> bool:
@@ -72,6 +77,9 @@ Forward pass, bfloat16, batch 1, 128 tokens, by default limits.
 Made with {_versions()} by `{COMMAND}`.
 
 {_summary(outcomes, known)}
+## Calls that rest on registration alone
+
+{evidence.section(outcomes)}
 ## Failed and skipped, by stage and reason
 
 {_reasons(outcomes, here)}
@@ -131,6 +139,8 @@ def _json(outcomes: Sequence[Outcome], here: dict[str, bool]) -> str:
                 "verdict": o.verdict,
                 "calls": o.calls,
                 "ops": o.ops,
+                "random": o.random,
+                "registered_only": sum(o.registered.values()),
                 "parameters": o.parameters,
             }
         )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.census.evidence import Pair, registered
+from tpu_audit.render.summary import random_calls
 from tpu_audit.types.errors import ExitCode, Stage
 from tpu_audit.types.report import Severity, Status, Verdict
 
@@ -37,6 +40,10 @@ class Outcome:
     """Calls on the TPU."""
     ops: int = 0
     """Distinct op overloads among them."""
+    random: int = 0
+    """Calls that draw random numbers."""
+    registered: Mapping[Pair, int] = field(default_factory=dict)
+    """Op and dtype -> calls that rest on registration alone, those that are random apart."""
     parameters: int | None = None
     errors: int = 0
     """Findings of severity error."""
@@ -76,6 +83,8 @@ def outcome_of(report: Report, name: str, folder: Path, *, seconds: float) -> Ou
         verdict=phase.verdict,
         calls=sum(row.count for row in phase.ops),
         ops=len({row.op for row in phase.ops}),
+        random=random_calls(phase),
+        registered=registered(phase.ops, report.versions.registry.backend),
         parameters=model.parameters,
         errors=sum(finding.severity is Severity.ERROR for finding in report.findings),
         seconds=seconds,

@@ -51,7 +51,7 @@ def _installed(
     """Return the judgement of an op without a kernel as it is on ``platform``."""
     if not platform.reference_kernels:
         return judgement
-    return as_installed(replace(judgement, dtype=dtype_of(use, snapshot)), use.op, snapshot)
+    return as_installed(replace(judgement, dtype=dtype_of(use, snapshot.backend)), use.op, snapshot)
 
 
 def _absent(op: str, snapshot: Snapshot) -> Judgement:

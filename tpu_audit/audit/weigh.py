@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tpu_audit.audit.call import Judgement
+    from tpu_audit.types.report import OpRow
     from tpu_audit.types.trace import OpUse
 
 _OPERATOR = re.compile(r"operator '(?P<name>\w+::[\w.]+)' is not implemented")
@@ -48,7 +49,7 @@ def weigh(
     dtype; unknown for dtypes that a device may not hold and nobody tried; else native with all
     that was proven, the strongest first.
     """
-    dtype = dtype_of(use, snapshot)
+    dtype = dtype_of(use, snapshot.backend)
     known = of(record, dtype) if dtype else None
     judgement = replace(judgement, dtype=dtype, known=known)
     refusal = _refusal(use, record, dtype) or (known and _at_dtype(known, dtype or "", chip))
@@ -86,13 +87,13 @@ def _overload(name: str) -> str:
     return dotted if dotted.count(".") > 1 else f"{dotted}.default"
 
 
-def dtype_of(use: OpUse, snapshot: Snapshot) -> str | None:
+def dtype_of(call: OpUse | OpRow, backend: str) -> str | None:
     """Return the dtype under which evidence of the call is filed, None without tensors.
 
     Tensors on the host beside others on the device are numbers: they decide no dtype.
     """
-    tensors = use.inputs or use.outputs
-    there = [t for t in tensors if t.device == snapshot.backend]
+    tensors = call.inputs or call.outputs
+    there = [t for t in tensors if t.device == backend]
     return compute_dtype(t.dtype for t in there or tensors)
 
 
