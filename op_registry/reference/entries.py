@@ -50,6 +50,10 @@ class FunctionEntry:
             for given in itertools.islice(inputs, _MOST_INPUTS):
                 yield partial(self._info, given.input, *given.args, **given.kwargs)
 
+    def on_accelerators(self, dtype: torch.dtype) -> bool:
+        """Tell whether PyTorch takes ``dtype`` on a GPU, whatever the CPU does."""
+        return dtype in self._info.dtypesIfCUDA
+
     def wrong(self) -> Iterator[Call]:
         """Yield calls that PyTorch refuses because of their arguments."""
         if self._info.error_inputs_func is None:
@@ -85,6 +89,11 @@ class ModuleEntry:
                     module = self._info.module_cls(*made.args, **made.kwargs).to(dtype)
                     module.train(requires_grad)
                     yield partial(module, *forward.args, **forward.kwargs)
+
+    def on_accelerators(self, dtype: torch.dtype) -> bool:
+        """Return False: modules do not say."""
+        del dtype  # the protocol has it
+        return False
 
     def wrong(self) -> Iterator[Call]:
         """Yield nothing: what modules refuse, they refuse before any op."""

@@ -20,6 +20,7 @@ from torch.utils import _pytree as pytree
 from op_registry.build.reenter import CompositeMode
 from op_registry.build.samples.handmade.declare import handmade_samples
 from op_registry.build.samples.sample import Sample
+from op_registry.build.samples.trial import outcome
 from op_registry.build.table import read_table
 from op_registry.evidence import compute_dtype
 from op_registry.reference.entries import Entry, entries_of
@@ -67,7 +68,10 @@ def collect(
     for declaration in declared:
         for name in wanted:
             for sample in handmade_samples(declaration.op, getattr(torch, name)):
-                harvester.keep(declaration.op, name, sample)
+                if outcome(declaration.eager, sample)[0]:
+                    harvester.keep(declaration.op, name, sample)
+        if "bfloat16" in wanted:
+            harvester.keep_bfloat16(declaration)
     return {
         declaration.op: Samples(
             calls={n: c for n in wanted if (c := harvester.calls[declaration.op].get(n))},
@@ -103,6 +107,14 @@ class Harvester(CompositeMode):
             with _quiet(), torch.inference_mode(), self:
                 call()
         self._refusals = False
+
+    def keep_bfloat16(self, declaration: Declaration) -> None:
+        """Keep the float32 calls in bfloat16 where a GPU takes it and the CPU does not."""
+        calls, entries = self.calls[declaration.op], entries_of(declaration.op, declaration.samples)
+        if calls.get("bfloat16") or not any(e.on_accelerators(torch.bfloat16) for e in entries):
+            return
+        for sample in calls.get("float32", ()):
+            self.keep(declaration.op, "bfloat16", _in_bfloat16(sample))
 
     def composite(
         self, name: str, func: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -140,6 +152,16 @@ class Harvester(CompositeMode):
         if len(kept) < MOST_SAMPLES and not self._kept[exact] and self._kept[alike] < _MOST_ALIKE:
             self._kept.update({exact, alike})
             kept.append(sample)
+
+
+def _in_bfloat16(sample: Sample) -> Sample:
+    def cast(value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and value.dtype is torch.float32:
+            return value.to(torch.bfloat16)
+        return torch.bfloat16 if value is torch.float32 else value
+
+    args, kwargs = pytree.tree_map(cast, (sample.args, sample.kwargs))
+    return Sample(args=args, kwargs=kwargs)
 
 
 def _filed_under(tensors: list[torch.Tensor]) -> str:

@@ -16,12 +16,13 @@ _USUAL = {
     torch.complex128: (1e-7, 1e-7),
 }
 """Dtype -> relative and absolute tolerance: those of ``torch.testing.assert_close``."""
-_WIDER = {
+WIDER = {
     torch.float16: torch.float32,
     torch.bfloat16: torch.float32,
     torch.float32: torch.float64,
     torch.complex64: torch.complex128,
 }
+"""Dtype -> the next wider one, in which a result counts as exact."""
 _NO_WORSE = 2.0
 """Times eager's own largest error that a result may be off where it is not close to eager's."""
 
@@ -30,9 +31,9 @@ def widened(tree: Any) -> Any:
     """Return ``tree`` with every tensor and dtype in the next wider floating-point type."""
 
     def wider(value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and value.dtype in _WIDER:
-            return value.to(_WIDER[value.dtype])
-        return _WIDER.get(value, value) if isinstance(value, torch.dtype) else value
+        if isinstance(value, torch.Tensor) and value.dtype in WIDER:
+            return value.to(WIDER[value.dtype])
+        return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
     return pytree.tree_map(wider, tree)
 

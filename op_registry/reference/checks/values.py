@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from op_registry.build.samples.sample import Sample, seed
-from op_registry.reference.checks.compare import difference, widened
+from op_registry.build.samples.sample import Sample
+from op_registry.reference.checks.compare import difference
+from op_registry.reference.checks.eager import expected, outcome
 from op_registry.reference.checks.outcome import Outcome, tell
 from op_registry.reference.checks.random import draws_differ, random_difference
 
@@ -38,26 +38,15 @@ def check_nonfinite(declaration: Declaration, dtype: str, samples: Sequence[Samp
     return Outcome(check="nonfinite", dtype=dtype, tried=len(taken), failures=tuple(failures))
 
 
-def outcome(function: Callable[..., Any], sample: Sample) -> tuple[Any, Any]:
-    """Run ``function`` on a copy of ``sample``; return its result, and the arguments afterwards."""
-    copied = sample.copied()
-    seed()
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        result = function(*copied.args, **copied.kwargs)
-    return result, (copied.args, copied.kwargs)
-
-
 def _differs(declaration: Declaration, sample: Sample) -> str:
     eager = declaration.eager
-    theirs = outcome(eager, sample)
     try:
+        theirs, exact = expected(eager, sample)
         if declaration.noise and draws_differ(eager, sample):
             return random_difference(declaration.function, eager, sample)
         ours = outcome(declaration.function, sample)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return f"{tell(error)} for {sample.signature()[:200]}"
-    exact = _exact(eager, sample)
     if declaration.canonical:
         ours, theirs, exact = (
             _canonical(declaration.canonical, sample, one) for one in (ours, theirs, exact)
@@ -73,20 +62,9 @@ def _canonical(canonical: Callable[..., Any], sample: Sample, found: Any) -> Any
     return canonical(result, *sample.args, **sample.kwargs), arguments
 
 
-def _exact(eager: Any, sample: Sample) -> Any:
-    args, kwargs = widened((sample.args, sample.kwargs))
-    wide = Sample(args=args, kwargs=kwargs)
-    if wide.signature() == sample.signature():
-        return None
-    try:
-        return outcome(eager, wide)
-    except Exception:  # noqa: BLE001 - no wider form of this call
-        return None
-
-
 def _runs(eager: Any, sample: Sample) -> bool:
     try:
-        outcome(eager, sample)
+        expected(eager, sample)
     except Exception:  # noqa: BLE001 - eager refuses the call
         return False
     return True
