@@ -73,6 +73,16 @@ def test_fits_a_screen(width: int) -> None:
     assert any("and 3 more causes: -v shows them all" in line for line in lines)
 
 
+def test_what_judged_and_what_it_rests_on() -> None:
+    """Chip and installed kernels are named; random calls are told apart from unproven ones."""
+    rows = (op_row(), op_row("aten.rand.default", count=5, random=True))
+    made = phase(rows, chip="v5e", reference_kernels=True)
+    text = render(report([model(phases=(made,))]))
+
+    assert "judged     for v5e by torch-tpu 0.2.0 for torch 2.13.0, with its reference" in text
+    assert "48 of 53 calls rest on registration alone; 5 draw random numbers" in text
+
+
 def test_catalogue_is_loud() -> None:
     """A built-in config is never mistaken for the model's own."""
     text = render(report([model(config_source="catalogue")]))

@@ -56,7 +56,7 @@ def _write_evidence(paper: Paper, traced: list[PhaseReport]) -> None:
     weak = sum(map(registered_only, traced))
     drawn = sum(map(random_calls, traced))
     random = f"; {drawn:,} draw random numbers" if drawn else ""
-    if weak or drawn:
+    if calls:
         text = f"{weak:,} of {plural(calls, 'call')} rest on registration alone{random}"
         paper.labelled("evidence", text)
 
