@@ -8,6 +8,7 @@ Request: ``{"op": "aten.mish.default", "dtype": "float32", "most": 3, "folder": 
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,9 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
             if request.get("gradient"):
                 text = _gradient_program(declaration, sample)
             else:
-                text = program(_call(declaration), sample, noise=declaration.noise)
+                changes = declaration.overload._schema.is_mutable
+                noise = declaration.noise
+                text = program(_call(declaration), sample, noise=noise, changes=changes)
         except Exception as error:  # noqa: BLE001 - whatever the backend raises is what is told
             yield {"error": tell(error)}
             continue
@@ -67,10 +70,13 @@ def _call(declaration: Declaration) -> Callable[..., Any]:
     return declaration.function if declaration.noise else declaration.overload
 
 
-def program(function: Callable[..., Any], sample: Sample, *, noise: bool = False) -> str:
+def program(
+    function: Callable[..., Any], sample: Sample, *, noise: bool = False, changes: bool = False
+) -> str:
     """Return the StableHLO of ``function`` called with placeholders for the tensors of ``sample``.
 
-    Results and changed arguments are its outputs. Raises what the backend raises.
+    Its results are the outputs, and its tensor arguments if it ``changes`` them. Raises what the
+    backend raises.
     """
     from torch_tpu._internal import execution_mode
     from torch_tpu._internal.compile import tpu_torch_compile as ttc
@@ -88,12 +94,12 @@ def program(function: Callable[..., Any], sample: Sample, *, noise: bool = False
     args, kwargs = pytree.tree_map(placed, (sample.args, sample.kwargs))
     mode = execution_mode.EagerMode._INTERNAL_COMPILE_FX_GRAPH
     with execution_mode.set_eager_mode(mode), torch.no_grad():
-        if noise:
-            with _Drawn(inputs):
-                result = function(*args, **kwargs)
-        else:
+        if changes:
+            # What is written into has to be a tensor of the program's own.
+            args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
+        with _Drawn(inputs) if noise else contextlib.nullcontext():
             result = function(*args, **kwargs)
-        outputs = _outputs(result, inputs)
+        outputs = _outputs((result, args, kwargs) if changes else result, inputs)
         text: str = ttc.serialize_mlir_text(
             ttc.build_mlir(outputs, inputs), enable_debug_info=False
         )
