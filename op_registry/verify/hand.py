@@ -38,6 +38,7 @@ class Hand:
         self._lowerer = Worker("op_registry.verify.lower_child", python)
         self._compiler = Worker("op_registry.toolchain.compiler", python)
         self._runner = Worker("op_registry.verify.numerics_child", python)
+        self._varier = Worker("op_registry.verify.confirm_child", python)
 
     def lower(self, dtype: str, folder: str, ops: list[str]) -> None:
         """Lower the samples of ``ops`` at ``dtype``; the results lie in ``folder``.
@@ -65,16 +66,26 @@ class Hand:
         """Run a program and compare its results; return what the journal keeps of it."""
         return _kept(self._runner.call(request, RUN_SECONDS))
 
+    def vary(self, request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+        """Lower a sample afresh and varied; return the variants, or none and why."""
+        kept = _kept(self._varier.call(request, RUN_SECONDS))
+        if "done" in kept:
+            return kept["done"]["variants"], ""
+        return [], _accident(kept).message
+
     def kill(self) -> None:
         """End all children at once, from any thread. No call starts another that lowers."""
         self._killed = True
-        for worker in (self._lowerer, self._compiler, self._runner):
+        for worker in self._workers():
             worker.kill()
 
     def close(self) -> None:
         """End all children; only from the thread that calls them, or after it."""
-        for worker in (self._lowerer, self._compiler, self._runner):
+        for worker in self._workers():
             worker.close()
+
+    def _workers(self) -> tuple[Worker, ...]:
+        return (self._lowerer, self._compiler, self._runner, self._varier)
 
 
 def _kept(reply: Reply) -> dict[str, Any]:

@@ -6,26 +6,24 @@ models are made of come first through all stages, cheap programs before expensiv
 
 from __future__ import annotations
 
-import contextlib
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from op_registry.toolchain.programs import has_mosaic
 from op_registry.verify import plan
 from op_registry.verify.collect import run_key
-from op_registry.verify.hand import Hand
+from op_registry.verify.crew import work_off
 from op_registry.verify.tasks import Task, Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from op_registry.verify.facts import Found, LoweredSample
+    from op_registry.verify.hand import Hand
     from op_registry.verify.workspace import Workspace
 
     Watch: TypeAlias = Callable[["Pipeline"], None]
 
-_TICK_SECONDS = 1.0
 _RANKS = {"lower": 0, "compile": 1, "numerics": 2, "gradient": 3}
 
 
@@ -52,29 +50,13 @@ class Pipeline:
         """
         for dtype in self.selection.dtypes:
             self._add(dtype, "lower", (dtype,), 0, partial(self._lower, dtype))
-        hands = [Hand(self._python) for _ in range(jobs)]
-        with ThreadPoolExecutor(jobs, thread_name_prefix="verify") as threads:
-            futures = [threads.submit(self._work, hand) for hand in hands]
-            try:
-                self._wait(futures, watch)
-            except BaseException:
-                self.tasks.stop()
-                for hand in hands:
-                    hand.kill()
-                raise
+        work_off(self.tasks, self._python, jobs, lambda: watch(self))
 
-    def _wait(self, futures: Sequence[Future[None]], watch: Watch) -> None:
-        going = True
-        while going:
-            done, open_ = wait(futures, _TICK_SECONDS, FIRST_EXCEPTION)
-            for future in done:
-                future.result()
-            watch(self)
-            going = bool(open_)
-
-    def _work(self, hand: Hand) -> None:
-        with contextlib.closing(hand):
-            self.tasks.work(hand)
+    def lowered(self) -> tuple[int, int]:
+        """Return how many ops have been lowered of how many, counted once for each dtype."""
+        done = sum(self.workspace.lowered(dtype) for dtype in self.selection.dtypes)
+        total = len(self._ops) * len(self.selection.dtypes)
+        return min(done, total), total
 
     def _add(
         self, dtype: str, stage: str, key: tuple[str, ...], cost: int, do: Callable[[Hand], None]

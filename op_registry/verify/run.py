@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from op_registry.errors import RegistryError
 from op_registry.schema import Snapshot
 from op_registry.verify.collect import collect
+from op_registry.verify.crew import work_off
+from op_registry.verify.discrepancies import Inquest, Inquiry, suspects
 from op_registry.verify.facts import Found
 from op_registry.verify.merge import merge
 from op_registry.verify.pipeline import Pipeline
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from op_registry.verify.hand import Hand
     from op_registry.verify.plan import Selection
+    from op_registry.verify.tasks import Tasks
     from op_registry.verify.tools import Tools
 
 
@@ -53,6 +57,15 @@ class Verification:
         self.ops = ops_of(snapshot, selection)
         """The ops that were chosen."""
         self.workspace = Workspace(work, tools.versions, signatures())
+
+    def inquire(
+        self, verified: Verified, jobs: int, watch: Callable[[Tasks[Hand]], None]
+    ) -> Inquiry:
+        """Look a second time at what disagreed with eager PyTorch; errors as ``run``'s."""
+        every = [one for found in verified.found.values() for one in found]
+        inquest = Inquest(self.workspace, suspects(every))
+        work_off(inquest.tasks, self._tools.python, jobs, lambda: watch(inquest.tasks))
+        return inquest.result()
 
     def run(self, jobs: int, watch: Callable[[Pipeline], None]) -> Verified:
         """Do what is not done yet with ``jobs`` threads; see ``Pipeline.run`` for the errors."""

@@ -29,6 +29,7 @@ class Workspace:
     ) -> None:
         self.folder = work / "_".join(f"{name}-{versions[name]}" for name in NEEDED)
         self.samples = self.folder / f"samples-{signatures['lower']}"
+        self._counted: dict[str, tuple[int, int]] = {}
         self.notes: list[str] = []
         """What a person should know of earlier work."""
         self._look_around(work)
@@ -57,6 +58,18 @@ class Workspace:
             for line in file:
                 if line.endswith(b"\n"):
                     yield json.loads(line)
+
+    def lowered(self, dtype: str) -> int:
+        """Return how many ops have a line at ``dtype``; reads only what is new since last time."""
+        lines, offset = self._counted.get(dtype, (0, 0))
+        path = self.samples_file(dtype)
+        if path.exists():
+            with path.open("rb") as file:
+                file.seek(offset)
+                fresh = file.read()
+            lines, offset = lines + fresh.count(b"\n"), offset + len(fresh)
+        self._counted[dtype] = (lines, offset)
+        return lines
 
     def samples_file(self, dtype: str) -> Path:
         """Return the file that lowering writes for ``dtype``."""

@@ -47,6 +47,11 @@ SURFACE = {
     "registry matrix": GLOBAL | {"--output", "--registry"},
     "registry show": GLOBAL | {"OP", "--format", "--registry"},
     "registry stats": GLOBAL | {"--format", "--registry"},
+    "registry verify": GLOBAL
+    | {
+        *("--chip", "--dtype", "--format", "--jobs", "--limit", "--ops", "--output", "--python"),
+        *("--registry", "--report", "--sample", "--stages", "--work-dir"),
+    },
     "scan": GLOBAL
     | {
         "TARGET...",

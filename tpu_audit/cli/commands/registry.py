@@ -15,6 +15,7 @@ COMMANDS = {
     "diff": Lazy(module=f"{_HERE}.registry_diff", help="Compare two registries."),
     "matrix": Lazy(module=f"{_HERE}.registry_matrix", help="Write evidence by op and dtype."),
     "build": Lazy(module=f"{_HERE}.registry_build", help="Extract one from a torch-tpu wheel."),
+    "verify": Lazy(module=f"{_HERE}.registry_verify", help="Prove what one claims, op by op."),
 }
 
 
