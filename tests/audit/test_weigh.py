@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from op_registry.evidence import Cause, Refusal
-from op_registry.schema import EvidenceKind, Fallback, OpRecord, Support
+from op_registry.schema import Evidence, EvidenceKind, Fallback, OpRecord, Support
 from tests.support.calls import composite, proofs, record, snapshot, tally, tensor, use
 from tpu_audit.audit.call import Judgement, Platform
 from tpu_audit.audit.support import judge
@@ -189,6 +189,29 @@ def test_random_numbers_are_labelled() -> None:
 
     assert {item.kind for item in found.evidence} == {KINDS.REGISTERED}
     assert found.evidence[-1].detail == "draws random numbers: cannot be lowered without a device"
+
+
+def test_a_random_op_that_lowered_is_proven() -> None:
+    """Dropout in evaluation draws nothing: its samples lowered, and the label is not needed."""
+    found = judged(sort(random=True, dtypes={"bfloat16": proofs()}))
+    assert "draws" not in " ".join(item.detail for item in found.evidence)
+
+
+def test_sums_over_dtypes_prove_nothing_of_one() -> None:
+    """An op's own list counts samples of all dtypes: a call at another dtype rests on none."""
+    total = Evidence(kind=KINDS.NUMERICS, detail="3 of 3 samples at 1 dtype agreed")
+    listed = (Evidence(kind=KINDS.REGISTERED, detail="table entry"), total)
+    known = sort(dtypes={"float32": proofs()}, evidence=listed)
+
+    assert [item.detail for item in judged(known).evidence] == ["table entry"]
+    assert total not in judged(known, dtype="float32").evidence
+
+
+def test_the_error_names_what_is_missing() -> None:
+    """A record that verification found missing has the culprit in its reason."""
+    reason = "a TPU kernel; and yet it stops: operator 'aten::gone' is not implemented for TPU"
+    known = record(SORT, Support.MISSING, reason=reason)
+    assert judged(known).culprits == ("aten.gone.default",)
 
 
 def test_numbers_on_the_host_decide_no_dtype() -> None:

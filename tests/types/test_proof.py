@@ -13,6 +13,7 @@ from tests.support.reports import op_row
 from tpu_audit.types.proof import (
     Standing,
     disagreement,
+    draws_unproven,
     evidence_kind,
     proven,
     refused,
@@ -123,4 +124,5 @@ def test_what_a_call_rests_on(
     row = op_row(evidence=evidence)
     assert evidence_kind(row) is strong
     assert rests_on_registration(row) is weak
-    assert not rests_on_registration(op_row(evidence=evidence, random=True))
+    drawing = op_row(evidence=evidence, random=True)
+    assert (draws_unproven(drawing), rests_on_registration(drawing)) == (weak, False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from op_registry.schema import Evidence, EvidenceKind, Hazard, Support
 from tpu_audit.audit.call import Judgement
 from tpu_audit.audit.declared import PACKAGE, declared_kernels
-from tpu_audit.audit.weigh import meaning
+from tpu_audit.audit.facts import meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,7 @@ from op_registry.schema import (
 )
 from tpu_audit.audit.call import Judgement, Platform
 from tpu_audit.audit.reference import as_installed
-from tpu_audit.audit.weigh import dtype_of, weigh
+from tpu_audit.audit.weigh import dtype_of, named_operator, weigh
 
 if TYPE_CHECKING:
     from tpu_audit.types.trace import OpUse
@@ -78,9 +78,11 @@ def _by_record(record: OpRecord, snapshot: Snapshot) -> Judgement:
 
 
 def _culprits(record: OpRecord, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the pieces of a composite that share its support, or the op itself."""
+    """Return the pieces of a composite that share its support, or what the error names."""
     pieces = [p for op in record.ends_in or () if (p := snapshot.get(op))]
-    return tuple(p.op for p in pieces if p.support is record.support) or (record.op,)
+    return tuple(p.op for p in pieces if p.support is record.support) or (
+        named_operator(record.reason) or record.op,
+    )
 
 
 def _by_pieces(use: OpUse, record: OpRecord, snapshot: Snapshot) -> Judgement | None:

@@ -6,34 +6,33 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from op_registry.evidence import Cause, DtypeEvidence, Refusal, Said, Tally, compute_dtype, of
+from op_registry.evidence import Cause, DtypeEvidence, Refusal, Said, compute_dtype, of
 from op_registry.schema import (
     Evidence,
     EvidenceKind,
     Fallback,
     OpRecord,
-    Resolution,
     Snapshot,
     Support,
 )
 from tpu_audit.audit.arguments import given
+from tpu_audit.audit.facts import meaning, proofs
 from tpu_audit.types.proof import (
     DRAWS,
     REFUSES,
     STRENGTHS,
     never_compiles,
     never_lowers,
-    proven,
-    syncs,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from tpu_audit.audit.call import Judgement
     from tpu_audit.types.report import OpRow
     from tpu_audit.types.trace import OpUse
 
+_ORDER = (*STRENGTHS, EvidenceKind.REFERENCE)
 _OPERATOR = re.compile(r"operator '(?P<name>\w+::[\w.]+)' is not implemented")
 # Whole families that a backend may not even hold in a tensor: a kernel's existence is no evidence
 # for these.
@@ -61,29 +60,41 @@ def weigh(
         return replace(
             judgement, support=Support.UNKNOWN, reason=reason, evidence=(), culprits=(use.op,)
         )
-    found = [*_proofs(use, record, known, snapshot, dtype, chip), *judgement.evidence]
-    if record.random:
-        found.append(Evidence(kind=EvidenceKind.REGISTERED, detail=DRAWS))
-    ordered = sorted(found, key=lambda item: STRENGTHS.index(item.kind))
+    found = [
+        *proofs(use, record, known, snapshot, dtype, chip),
+        *_of_any_dtype(judgement.evidence, record),
+    ]
+    ordered = sorted(found, key=lambda item: _ORDER.index(item.kind))
+    if record.random and all(item.kind is EvidenceKind.REGISTERED for item in ordered):
+        ordered.append(Evidence(kind=EvidenceKind.REGISTERED, detail=DRAWS))
     return replace(judgement, evidence=(*ordered, *meaning(record, dtype)))
+
+
+def _of_any_dtype(evidence: Iterable[Evidence], record: OpRecord) -> list[Evidence]:
+    """Return what holds at each dtype: sums over all dtypes prove nothing of the call's."""
+    verified = bool(record.dtypes)
+    return [e for e in evidence if e.kind is EvidenceKind.REGISTERED or not verified]
 
 
 def _refused(judgement: Judgement, record: OpRecord, said: Said, evidence: Evidence) -> Judgement:
     missing = said.cause is Cause.NOT_IMPLEMENTED
-    named = _OPERATOR.search(said.message) if missing else None
+    named = named_operator(said.message) if missing else None
     return replace(
         judgement,
         support=Support.MISSING if missing else Support.REJECTED,
         reason=said.message,
         evidence=(evidence, *judgement.evidence),
         fallback=Fallback.CPU_IF_ENABLED if missing and record.cpu_kernel else None,
-        culprits=(_overload(named["name"]) if named else record.op,),
+        culprits=(named or record.op,),
     )
 
 
-def _overload(name: str) -> str:
-    """Return the registry's spelling of ``aten::mish``: ``aten.mish.default``."""
-    dotted = name.replace("::", ".", 1)
+def named_operator(message: str) -> str | None:
+    """Return the overload that the wheel's error names, ``aten.mish.out``; None without one."""
+    named = _OPERATOR.search(message)
+    if named is None:
+        return None
+    dotted = named["name"].replace("::", ".", 1)
     return dotted if dotted.count(".") > 1 else f"{dotted}.default"
 
 
@@ -95,15 +106,6 @@ def dtype_of(call: OpUse | OpRow, backend: str) -> str | None:
     tensors = call.inputs or call.outputs
     there = [t for t in tensors if t.device == backend]
     return compute_dtype(t.dtype for t in there or tensors)
-
-
-def meaning(record: OpRecord, dtype: str | None) -> tuple[Evidence, ...]:
-    """Return the fact that a reference kernel defines the op, with its own check."""
-    if record.reference is None:
-        return ()
-    check = record.reference_checks.get(dtype or "")
-    agrees = f" agrees with eager PyTorch in {check} samples at {dtype}" if check else ""
-    return (Evidence(kind=EvidenceKind.REFERENCE, detail=f"{record.reference}{agrees}"),)
 
 
 def _refusal(use: OpUse, record: OpRecord, dtype: str | None) -> tuple[Said, Evidence] | None:
@@ -135,65 +137,3 @@ def _at_dtype(known: DtypeEvidence, dtype: str, chip: str) -> tuple[Said, Eviden
         detail = f"none of {tried} programs at {dtype} compiled: {said.message}"
         return said, Evidence(kind=EvidenceKind.COMPILED, detail=detail, chip=chip)
     return None
-
-
-def _proofs(
-    use: OpUse,
-    record: OpRecord,
-    known: DtypeEvidence | None,
-    snapshot: Snapshot,
-    dtype: str | None,
-    chip: str,
-) -> Sequence[Evidence]:
-    """Return what is known beyond the dispatch table: of the op, else of the ops it ends in."""
-    if known and dtype:
-        return _facts(known, dtype, chip)
-    if record.privateuse1 is Resolution.KERNEL:
-        return ()
-    pieces = use.ends_in or record.ends_in
-    return _through(pieces, snapshot, dtype, chip) if pieces and dtype else ()
-
-
-def _facts(known: DtypeEvidence, dtype: str, chip: str) -> list[Evidence]:
-    found = []
-    if known.numerics.passed:
-        detail = f"{_count(known.numerics)} samples at {dtype} agree with eager PyTorch"
-        found.append(Evidence(kind=EvidenceKind.NUMERICS, detail=detail))
-    if (compiled := known.compiled.get(chip)) and compiled.passed:
-        detail = f"{_count(compiled)} programs at {dtype}"
-        found.append(Evidence(kind=EvidenceKind.COMPILED, detail=detail, chip=chip))
-    if known.lowered.passed:
-        detail = f"{_count(known.lowered)} samples at {dtype}"
-        found.append(Evidence(kind=EvidenceKind.LOWERED, detail=detail))
-    elif known.lowered.tried:
-        found.append(_not_lowered(known, dtype))
-    return found
-
-
-def _not_lowered(known: DtypeEvidence, dtype: str) -> Evidence:
-    """Say why no sample lowered; only a host read says anything of the kernel."""
-    kind = EvidenceKind.LOWERED if syncs(known) else EvidenceKind.REGISTERED
-    causes = "; ".join(f"{said.cause}: {said.message}" for said in known.lowered.said)
-    detail = f"{_count(known.lowered)} samples at {dtype} lowered ({causes})"
-    return Evidence(kind=kind, detail=detail)
-
-
-def _count(tally: Tally) -> str:
-    return f"{tally.passed}/{tally.tried}"
-
-
-def _through(
-    pieces: Sequence[str], snapshot: Snapshot, dtype: str, chip: str
-) -> tuple[Evidence, ...]:
-    """Return how far each of ``pieces`` is proven at ``dtype``: as far as the weakest."""
-    kinds = []
-    for op in pieces:
-        record = snapshot.get(op)
-        known = of(record, dtype) if record else None
-        kinds.append(proven(known, chip) if known else EvidenceKind.REGISTERED)
-    weakest = max(kinds, key=STRENGTHS.index)
-    if weakest is EvidenceKind.REGISTERED:
-        return ()
-    on = chip if EvidenceKind.COMPILED in kinds else None
-    detail = f"by {', '.join(pieces)}, which it ends in, each at {dtype}"
-    return (Evidence(kind=weakest, detail=detail, chip=on),)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from op_registry.schema import Hazard, Support
 from tpu_audit.render.module_paths import collapse
-from tpu_audit.types.proof import rests_on_registration
+from tpu_audit.types.proof import draws_unproven, rests_on_registration
 from tpu_audit.types.report import Finding, OpRow, PhaseReport, Report, Severity, Status
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def registered_only(phase: PhaseReport) -> int:
 
 
 def random_calls(phase: PhaseReport) -> int:
-    """Return the calls that draw random numbers, of which registration is all one can see."""
-    return sum(row.count for row in phase.ops if row.random)
+    """Return the calls that draw random numbers, so that registration is all one can see."""
+    return sum(row.count for row in phase.ops if draws_unproven(row))
 
 
 def severities(findings: Iterable[Finding]) -> dict[Severity, int]:

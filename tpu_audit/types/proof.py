@@ -135,8 +135,13 @@ def evidence_kind(row: OpRow) -> EvidenceKind | None:
 
 
 def rests_on_registration(row: OpRow) -> bool:
-    """Whether nothing but the dispatch table speaks for the call, random numbers apart.
-
-    Those cannot be lowered without a device, whatever their kernels are like.
-    """
+    """Whether nothing but the dispatch table speaks for the call, random numbers apart."""
     return not row.random and evidence_kind(row) is EvidenceKind.REGISTERED
+
+
+def draws_unproven(row: OpRow) -> bool:
+    """Whether nothing more can speak for the call on a host without a TPU.
+
+    It draws random numbers. An op that may, and lowered in some sample, is proven by that.
+    """
+    return row.random and evidence_kind(row) is EvidenceKind.REGISTERED

@@ -55,7 +55,8 @@ class OpRow:
     evidence: tuple[Evidence, ...]
     """What the support rests on, the strongest first; what the op means (``reference``) last."""
     random: bool = False
-    """Draws random numbers, so that no host without a TPU can prove more than registration."""
+    """The op may draw random numbers; a call that does rests on registration: no host without a
+    TPU can prove more."""
     reason: str
     """Why this support."""
     fallback: Fallback | None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from op_registry.evidence import Cause
+from op_registry.evidence import Cause, Tally
 from op_registry.schema import Hazard
 from tests.support.calls import audit, codes, finding, proofs, record, snapshot, tally, tensor, use
 from tpu_audit.audit.call import Platform
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tpu_audit.audit.phase import PhaseAudit
 
 OP = "aten.made.default"
+READS = (Cause.HOST_SYNC, "cannot Materialize()", 2)
 OFF = "result 0: off by 0.25 at [1], 0.5 where eager PyTorch has 0.75"
 
 
@@ -80,3 +81,27 @@ def test_a_result_that_nobody_reads() -> None:
 def test_what_did_not_run_disagrees_with_nothing(cause: Cause) -> None:
     """An accident of the runner is no difference."""
     assert codes(audited(numerics=tally(2, 3, (cause, "chlo.scan", 1)))) == set()
+
+
+@pytest.mark.parametrize(
+    ("lowered", "read", "severity"),
+    [
+        (tally(8, 8), False, None),
+        (tally(6, 8, READS), False, Severity.INFO),
+        (tally(0, 2, READS), False, Severity.WARNING),
+        (tally(6, 8, READS), True, Severity.WARNING),
+    ],
+)
+def test_a_read_that_arguments_decide(
+    lowered: Tally, severity: Severity | None, *, read: bool
+) -> None:
+    """Seen in some samples: silent where the dtype has none, a warning where it cannot do without.
+
+    In between the trace decides, and where it saw no read the finding is information.
+    """
+    why = "reads a value back from the device in some samples: cannot Materialize()"
+    evidence = {"bfloat16": proofs(lowered=lowered)}
+    registry = snapshot(record(OP, hazards={Hazard.HOST_SYNC: why}, dtypes=evidence))
+    result = audit(use(OP, tensor(4), host_read=read), registry=registry)
+    found = [item.severity for item in result.findings]
+    assert found == ([severity] if severity else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from op_registry.evidence import Cause
 from op_registry.schema import Hazard
 from tpu_audit.audit.advice import avoiding_sync
 from tpu_audit.audit.call import Call, Hit
@@ -11,6 +12,7 @@ from tpu_audit.audit.detectors.dynamic_shape import (
     size_is_given,
     unbounded_mask,
 )
+from tpu_audit.types.proof import syncs
 from tpu_audit.types.report import Severity
 
 CODE = Code(
@@ -29,6 +31,8 @@ CODE = Code(
     references=("tpu-audit registry show OP: what lowering the op showed",),
 )
 
+_SOMETIMES = "in some samples"
+"""The registry's words for a read that the arguments decide, which it could not tell apart."""
 _READ = "hands a value of a TPU tensor to Python"
 
 
@@ -37,15 +41,16 @@ def detect(call: Call) -> Hit | None:
     reason = _reason(call)
     if reason is None:
         return None
+    severity = Severity.INFO if _SOMETIMES in reason and not _always(call) else None
     fix = avoiding_sync(call.packet, call.snapshot)
-    return Hit(code=CODE, hazard=Hazard.HOST_SYNC, reason=reason, fix=fix)
+    return Hit(code=CODE, hazard=Hazard.HOST_SYNC, severity=severity, reason=reason, fix=fix)
 
 
 def _reason(call: Call) -> str | None:
     if mask := unbounded_mask(call):
         return f"counts the true values of its {mask} mask on the host"
     known = call.registry_hazard(Hazard.HOST_SYNC)
-    if known and not _spared(call):
+    if known and not _spared(call) and not (_SOMETIMES in known and _never(call)):
         return known
     return _READ if call.use.host_read else None
 
@@ -59,3 +64,21 @@ def _value_on_host(call: Call) -> bool:
     """Whether a ``masked_fill`` takes its value from the host, so that nothing is read back."""
     values = [t for t in call.use.inputs if not t.shape and t.device == "cpu"]
     return call.packet in {"aten.masked_fill", "aten.masked_fill_"} and bool(values)
+
+
+def _never(call: Call) -> bool:
+    """Whether verification tried the call's dtype and met no read at it."""
+    known = call.judgement.known
+    return bool(known and known.lowered.tried) and not _reads(call)
+
+
+def _always(call: Call) -> bool:
+    """Whether the trace saw the read, or no sample at the call's dtype did without."""
+    known = call.judgement.known
+    return call.use.host_read or known is None or syncs(known)
+
+
+def _reads(call: Call) -> bool:
+    known = call.judgement.known
+    said = known.lowered.said if known else ()
+    return any(item.cause is Cause.HOST_SYNC for item in said)
