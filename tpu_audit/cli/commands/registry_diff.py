@@ -113,10 +113,12 @@ def _judged(record: OpRecord) -> str:
 
 
 def _changes(a: OpRecord, b: OpRecord) -> Iterator[str]:
+    moved: dict[str, list[str]] = {}
     for dtype in dict.fromkeys((*evidence.known_dtypes(a), *evidence.known_dtypes(b))):
         before, after = standing(a, dtype), standing(b, dtype)
         if before is not after:
-            yield f"{dtype}: {before} -> {after}"
+            moved.setdefault(f"{before} -> {after}", []).append(dtype)
+    yield from (f"{', '.join(dtypes)}: {move}" for move, dtypes in moved.items())
     old, new = set(evidence.refusals(a)), set(evidence.refusals(b))
     yield from (f"refuses {text}" for text in sorted(new - old))
     yield from (f"no longer refuses {text}" for text in sorted(old - new))
