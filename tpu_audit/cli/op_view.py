@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from op_registry.schema import EvidenceKind
 from tpu_audit.render import evidence
 from tpu_audit.types.proof import DRAWS
 
 if TYPE_CHECKING:
-    from op_registry.schema import OpRecord
+    from op_registry.schema import Evidence, OpRecord
     from tpu_audit.cli.out import Out
 
 
@@ -76,12 +77,18 @@ def facts(record: OpRecord) -> list[tuple[str, str]]:
         *((f"! {hazard}", why) for hazard, why in record.hazards.items()),
         ("fallback", record.fallback or ""),
         ("kernels", " and ".join(filter(None, kernels)) or "neither CPU nor CUDA"),
-        *(("evidence", _evidence(item.kind, item.detail, item.chip)) for item in record.evidence),
+        *(("evidence", _evidence(item.kind, item.detail, item.chip)) for item in _listed(record)),
         ("random", DRAWS if record.random else ""),
         *(("refuses", text) for text in evidence.refusals(record)),
         ("reference", evidence.reference(record)),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _listed(record: OpRecord) -> list[Evidence]:
+    """Return the evidence that the table by dtype does not show in more detail."""
+    tabled = bool(record.dtypes)
+    return [e for e in record.evidence if e.kind is EvidenceKind.REGISTERED or not tabled]
 
 
 def _ends_in(record: OpRecord) -> str:
