@@ -45,6 +45,9 @@ class Declaration:
     expected: Kernel | None = None
     """Called as the overload is, made of other ops: what to compare with where eager CPU PyTorch
     has no kernel (fused attention of CUDA, SyncBatchNorm's ops)."""
+    changes: bool = False
+    """Writes into arguments although the schema does not say so, as the op itself does (running
+    statistics)."""
 
     @property
     def path(self) -> str:
@@ -85,6 +88,7 @@ def kernel(
     needs: Sequence[str] = (),
     nonfinite: str = "",
     expected: Kernel | None = None,
+    changes: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare the decorated function the reference kernel of ``ops``.
 
@@ -111,6 +115,7 @@ def kernel(
                 needs=tuple(needs),
                 nonfinite=nonfinite,
                 expected=expected,
+                changes=changes,
             )
         return function
 

@@ -49,7 +49,7 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
             if request.get("gradient"):
                 text = _gradient_program(declaration, sample)
             else:
-                changes = declaration.overload._schema.is_mutable
+                changes = declaration.changes or declaration.overload._schema.is_mutable
                 noise = declaration.noise
                 text = program(_call(declaration), sample, noise=noise, changes=changes)
         except Exception as error:  # noqa: BLE001 - whatever the backend raises is what is told
