@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import faulthandler
-import os
-import resource
-import signal
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+from op_registry.build.forks import in_fork
 from op_registry.build.journal import Journal
 from op_registry.build.observation import UNFIT, Run
 from op_registry.build.observe import observe
@@ -42,7 +41,7 @@ def observe_all(table: Mapping[str, Entry]) -> dict[str, list[Run]]:
         journal = Journal(Path(folder, "runs.jsonl"))
         todo, lost = sorted(table), list[str]()
         while todo:
-            _fork(journal, sampler, table, todo)
+            in_fork(partial(_run, journal, sampler, table, todo))
             runs, under_way = journal.read()
             if under_way is None:
                 return _with_lost(runs, lost)
@@ -51,27 +50,6 @@ def observe_all(table: Mapping[str, Entry]) -> dict[str, list[Run]]:
             if len(lost) > MOST_DEATHS:
                 raise RuntimeError(f"sample runs died {MOST_DEATHS} times, last at {under_way}")
         return _with_lost(runs, lost)
-
-
-def _fork(
-    journal: Journal, sampler: Sampler, table: Mapping[str, Entry], todo: Sequence[str]
-) -> None:
-    child = os.fork()
-    if child:
-        os.waitpid(child, 0)
-        return
-    try:
-        _die_quietly()
-        _run(journal, sampler, table, todo)
-    finally:
-        os._exit(0)
-
-
-def _die_quietly() -> None:
-    """Undo the handlers that would print and dump for seconds before the end."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for fatal in (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS):
-        signal.signal(fatal, signal.SIG_DFL)
 
 
 def _run(

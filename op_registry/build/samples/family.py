@@ -38,7 +38,7 @@ class Families:
             if func is None:
                 continue
             for sample in known[op]:
-                values = _bind(func._schema, sample)
+                values = bind(func._schema, sample)
                 self._bound.setdefault(family(op), []).append((values, op, sample))
 
     def samples(self, op: str, func: Any) -> Iterator[Sample]:
@@ -50,7 +50,8 @@ class Families:
                 yield made
 
 
-def _bind(schema: Any, sample: Sample) -> dict[str, Any]:
+def bind(schema: Any, sample: Sample) -> dict[str, Any]:
+    """Return the arguments that ``sample`` gives, by name."""
     names = [argument.name for argument in schema.arguments]
     return {**dict(zip(names, sample.args, strict=False)), **sample.kwargs}
 

@@ -11,10 +11,10 @@ import torch
 from op_registry.build.samples.sample import Sample, seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _SHAPES = ((3, 3), (2, 3), (4,), (), (1, 2, 4, 4), (2, 4, 4), (1, 2, 4, 4, 4))
-_DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
+DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
 _INDICES = frozenset(
     {"index", "indices", "target", "offsets", "lengths", "crow_indices", "batch_sizes"}
 )
@@ -58,9 +58,9 @@ class _NoValueError(Exception):
     """No value of this type can be made up."""
 
 
-def samples(func: Any) -> Iterator[Sample]:
+def samples(func: Any, dtypes: Sequence[torch.dtype] = DTYPES) -> Iterator[Sample]:
     """Yield calls of ``func`` with made-up arguments; most of them may not make sense."""
-    for dtype, shape in itertools.product(_DTYPES, _SHAPES):
+    for dtype, shape in itertools.product(dtypes, _SHAPES):
         try:
             yield _sample(func._schema, shape, dtype)
         except _NoValueError:

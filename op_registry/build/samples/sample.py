@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,18 +22,22 @@ class Sample:
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    tolerance: tuple[float, float] | None = None
+    """Absolute and relative error that torch's own tests allow the function it was taken from,
+    where they allow more than usual."""
 
     def copied(self) -> Sample:
         """Return the same call on fresh tensors, so that in-place ops spoil nothing."""
         args, kwargs = pytree.tree_map_only(
             torch.Tensor, lambda t: t.detach().clone(), (self.args, self.kwargs)
         )
-        return Sample(args=args, kwargs=kwargs)
+        return replace(self, args=args, kwargs=kwargs)
 
     def tensors(self) -> list[torch.Tensor]:
         """Return all tensors among the arguments."""
-        leaves = pytree.tree_leaves((self.args, self.kwargs))
-        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        found: list[torch.Tensor] = []
+        _collect((self.args, self.kwargs), found)
+        return found
 
     def usable(self) -> bool:
         """Tell whether placeholders can stand for all tensors: plain, strided and small."""
@@ -49,17 +53,44 @@ class Sample:
 
     def signature(self) -> str:
         """Return a text that two samples share when they exercise an op alike."""
-        return self._described(lambda t: (tuple(t.shape), str(t.dtype)))
+        return _described((self.args, self.kwargs), _shape)
 
     def choice(self) -> str:
         """Return a text for the arguments that choose a path: all that are no tensors."""
-        return self._described(lambda t: (t.dim(), str(t.dtype)))
+        return _described((self.args, self.kwargs), _rank)
 
-    def _described(self, describe: Callable[[torch.Tensor], Any]) -> str:
-        return repr(pytree.tree_map_only(torch.Tensor, describe, (self.args, self.kwargs)))
+
+def _collect(value: Any, found: list[torch.Tensor]) -> None:
+    # Not by pytree: half a million calls pass through here.
+    if isinstance(value, torch.Tensor):
+        found.append(value)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _collect(one, found)
+    elif isinstance(value, dict):
+        _collect(tuple(value.values()), found)
+
+
+def _described(value: Any, describe: Callable[[torch.Tensor], str]) -> str:
+    if isinstance(value, torch.Tensor):
+        return describe(value)
+    if isinstance(value, list | tuple):
+        return f"[{','.join([_described(one, describe) for one in value])}]"
+    if isinstance(value, dict):
+        return f"{list(value)}{_described(tuple(value.values()), describe)}"
+    return repr(value)
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    return f"{tensor.dtype}{list(tensor.shape)}"
+
+
+def _rank(tensor: torch.Tensor) -> str:
+    return f"{tensor.dtype}{tensor.dim()}"
 
 
 def seed() -> None:
     """Make the samples that follow the same in every run."""
     random.seed(0)
-    torch.manual_seed(0)
+    # Not torch.manual_seed: the backend would look for its devices each time.
+    torch.default_generator.manual_seed(0)

@@ -10,7 +10,9 @@ from op_registry.build.samples.family import Families
 from op_registry.build.samples.trial import outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    import torch
 
     from op_registry.build.samples.sample import Sample
 
@@ -22,21 +24,32 @@ _MOST_DERIVED = 3
 
 
 class Sampler:
-    """Gives the samples of any op, in a fixed order."""
+    """Gives the samples of any op, in a fixed order.
 
-    def __init__(self, harvested: Mapping[str, Sequence[Sample]]) -> None:
+    ``dtypes`` are those of made-up tensors. Of an op with fewer than ``fewest`` known samples the
+    relatives' are taken as well.
+    """
+
+    def __init__(
+        self,
+        harvested: Mapping[str, Sequence[Sample]],
+        *,
+        dtypes: Sequence[torch.dtype] = generic.DTYPES,
+        fewest: int = 1,
+    ) -> None:
         self._harvested = harvested
+        self._dtypes = dtypes
+        self._fewest = fewest
         self._families = Families(harvested)
 
     def samples(self, op: str, func: Any) -> list[Sample]:
         """Return samples of ``op`` that the CPU accepts, the most telling first; maybe none."""
-        if found := list(self._harvested.get(op, ())):
-            return found
+        found = list(self._harvested.get(op, ()))
         namespace, name, _ = op.split(".")
-        if namespace not in NAMESPACES or name.startswith(_RAW_POINTERS):
-            return []
-        return list(itertools.islice(self._derived(op, func), _MOST_DERIVED))
-
-    def _derived(self, op: str, func: Any) -> Iterator[Sample]:
-        tried = itertools.chain(self._families.samples(op, func), generic.samples(func))
-        return (sample for sample in tried if outcome(func, sample)[0])
+        unsafe = namespace not in NAMESPACES or name.startswith(_RAW_POINTERS)
+        if len(found) >= self._fewest or unsafe:
+            return found
+        made_up = iter(()) if found else generic.samples(func, self._dtypes)
+        tried = itertools.chain(self._families.samples(op, func), made_up)
+        runs = (sample for sample in tried if outcome(func, sample)[0])
+        return found + list(itertools.islice(runs, _MOST_DERIVED))

@@ -5,24 +5,25 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from unittest import mock
 
 import torch
 from torch.testing._internal import common_methods_invocations as functions
 from torch.testing._internal.common_modules import module_db
 
 from op_registry.build.samples.sample import seed
+from op_registry.build.samples.tolerance import tolerance
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Call = Callable[[], Any]
-    Calls = Iterator[Call]
+Call = Callable[[], Any]
+Calls = Iterator[Call]
 
 _MOST_INPUTS = 20
 """Taken of one entry of a list."""
-_DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
+FIRST_THAT_FITS = (torch.float32, torch.int64, torch.bool, torch.complex64)
 _LISTS = (
     "op_db",
     "foreach_unary_op_db",
@@ -33,23 +34,41 @@ _LISTS = (
 )
 
 
-def function_calls() -> Iterator[tuple[Calls, Calls]]:
-    """Yield, function by function, the calls to run forward, and those to differentiate."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """The calls of one function or module."""
+
+    forward: Calls
+    backward: Calls
+    """Calls whose result is to be differentiated."""
+    tolerance: tuple[float, float] | None = None
+    """As in ``Sample``."""
+
+
+def function_calls(dtypes: Sequence[torch.dtype] = FIRST_THAT_FITS) -> Iterator[Source]:
+    """Yield each function's calls, at the first of ``dtypes`` that it takes on the CPU."""
     for info in itertools.chain.from_iterable(getattr(functions, name) for name in _LISTS):
-        backward = _function(info, requires_grad=True) if info.supports_autograd else iter(())
-        yield _function(info, requires_grad=False), backward
+        dtype = next((d for d in dtypes if d in info.dtypes), None)
+        if dtype is None:
+            continue
+        trains = info.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+        yield Source(
+            forward=_function(info, dtype, requires_grad=False),
+            backward=_function(info, dtype, requires_grad=True) if trains else iter(()),
+            tolerance=tolerance(info, dtype),
+        )
 
 
-def module_calls() -> Iterator[tuple[Calls, Calls]]:
+def module_calls(dtype: torch.dtype = torch.float32) -> Iterator[Source]:
     """Yield the same for the modules of ``torch.nn``, in evaluation and in training mode."""
     for info in module_db:
-        yield _module(info, training=False), _module(info, training=True)
+        yield Source(
+            forward=_module(info, dtype, training=False),
+            backward=_module(info, dtype, training=True),
+        )
 
 
-def _function(info: Any, *, requires_grad: bool) -> Calls:
-    dtype = next((d for d in _DTYPES if d in info.dtypes), None)
-    if dtype is None:
-        return
+def _function(info: Any, dtype: torch.dtype, *, requires_grad: bool) -> Calls:
     seed()
     with _tolerant():
         inputs = info.sample_inputs("cpu", dtype, requires_grad=requires_grad)
@@ -57,11 +76,11 @@ def _function(info: Any, *, requires_grad: bool) -> Calls:
             yield partial(info, given.input, *given.args, **given.kwargs)
 
 
-def _module(info: Any, *, training: bool) -> Calls:
+def _module(info: Any, dtype: torch.dtype, *, training: bool) -> Calls:
     seed()
     with _tolerant():
         inputs = info.module_inputs_func(
-            info, device="cpu", dtype=torch.float32, requires_grad=training, training=training
+            info, device="cpu", dtype=dtype, requires_grad=training, training=training
         )
         for given in inputs[:_MOST_INPUTS]:
             module = info.module_cls(
@@ -69,13 +88,20 @@ def _module(info: Any, *, training: bool) -> Calls:
             )
             forward = given.forward_input
             if forward is not None:
-                module.train(training)
+                module.to(dtype).train(training)
                 yield partial(module, *forward.args, **forward.kwargs)
 
 
 @contextlib.contextmanager
 def _tolerant() -> Iterator[None]:
-    """Let an entry that cannot make its inputs here (a library is missing) give none."""
-    with contextlib.suppress(Exception), warnings.catch_warnings():
+    """Let an entry that cannot make its inputs here (a library is missing) give none.
+
+    Torch's tests seed before each input, which the backend would take seconds for altogether.
+    """
+    with (
+        contextlib.suppress(Exception),
+        warnings.catch_warnings(),
+        mock.patch.object(torch, "manual_seed", torch.default_generator.manual_seed),
+    ):
         warnings.simplefilter("ignore")
         yield

@@ -1,0 +1,123 @@
+"""Lowers one sample and keeps its program and values; says what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from op_registry.toolchain import arrays
+from op_registry.toolchain.programs import digest
+from op_registry.verify.describe import arguments
+from op_registry.verify.lowering import Lowered, lower
+from op_registry.verify.values import expected
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from op_registry.build.samples.sample import Sample
+    from op_registry.build.table import Entry
+    from op_registry.verify.cases import Cases
+    from op_registry.verify.values import Expected
+
+MOST_VALUES = 3
+"""Of an op's lowered samples, so many keep their values."""
+RANDOM_TAG = "nondeterministic_seeded"
+
+
+def unanswered(func: Any, sample: Sample, index: int) -> dict[str, Any]:
+    """Return the record of a sample that has not been tried."""
+    plain, tensors = arguments(func, sample)
+    return {
+        "index": index,
+        "arguments": plain,
+        "tensors": tensors,
+        "lowered": None,
+        "program": None,
+        "values": None,
+        "flags": [],
+        "undefined": [],
+        "tolerance": list(sample.tolerance) if sample.tolerance else None,
+    }
+
+
+class Examiner:
+    """Makes the records of samples, and the files they name in ``folder``."""
+
+    def __init__(self, cases: Cases, table: Mapping[str, Entry], folder: Path) -> None:
+        self.dtype = cases.dtype
+        self._cases = cases
+        self._table = table
+        self._folder = folder
+
+    def samples(self, op: str, func: Any) -> list[Sample]:
+        """Return the samples of ``op``."""
+        return self._cases.samples(op, func)
+
+    def examine(
+        self, op: str, func: Any, sample: Sample, before: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the record of ``sample``; ``before`` are those of the op's samples before it."""
+        right = expected(func, sample, getattr(torch, self.dtype))
+        answer = lower(func, sample, right.hidden if right else frozenset())
+        record = unanswered(func, sample, len(before))
+        if isinstance(answer, Lowered):
+            record["lowered"] = True
+            self._keep(record, answer)
+            if right and _match(answer, right) and _kept(before) < MOST_VALUES:
+                record["values"] = self._values(op, len(before), sample, answer, right)
+        else:
+            record["lowered"] = [answer.cause.value, answer.message]
+        record["flags"] = self._flags(op, answer, right)
+        if right and isinstance(answer, Lowered):
+            record["undefined"] = [
+                place for place, at in enumerate(answer.outputs) if at in right.undefined
+            ]
+        return record
+
+    def _keep(self, record: dict[str, Any], lowered: Lowered) -> None:
+        if lowered.program:
+            record["program"] = digest(lowered.program)
+            path = self._folder / "programs" / f"{record['program']}.mlir"
+            if not path.exists():
+                path.write_text(lowered.program, encoding="utf-8")
+
+    def _values(
+        self, op: str, index: int, sample: Sample, lowered: Lowered, right: Expected
+    ) -> dict[str, Any]:
+        tensors = sample.tensors()
+        inputs = [tensors[place] for place in lowered.inputs]
+        outputs = [right.outputs[place] for place in lowered.outputs]
+        references = [right.reference[place] for place in lowered.outputs if right.reference]
+        path = f"values/{self.dtype}/{op}.{index}"
+        arrays.save(self._folder / path, [*inputs, *outputs, *references])
+        return {
+            "path": path,
+            "inputs": len(inputs),
+            "outputs": len(outputs),
+            "references": len(references),
+        }
+
+    def _flags(self, op: str, answer: object, right: Expected | None) -> list[str]:
+        found = []
+        if RANDOM_TAG in self._table[op].tags:
+            found.append("random")
+        if isinstance(answer, Lowered) and answer.host_integers:
+            found.append("host_integers")
+        if right is None:
+            return [*found, "no_values"]
+        if right.outputs and len(right.undefined) == len(right.outputs):
+            found.append("shape_only")
+        if right.hidden:
+            found.append("hidden_write")
+        return found
+
+
+def _match(lowered: Lowered, right: Expected) -> bool:
+    """Tell whether every result of the program has one to compare with."""
+    return bool(lowered.outputs) and max(lowered.outputs) < len(right.outputs)
+
+
+def _kept(before: Sequence[Mapping[str, Any]]) -> int:
+    return sum(record["values"] is not None for record in before)

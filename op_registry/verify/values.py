@@ -1,0 +1,149 @@
+"""What eager PyTorch computes for a sample on the CPU: in its own dtype, and more precisely."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from op_registry.build.samples.sample import Sample, seed
+from op_registry.verify.results import outputs, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WIDER = {
+    torch.bfloat16: (torch.float64, torch.float32),
+    torch.float16: (torch.float64, torch.float32),
+    torch.float32: (torch.float64,),
+    torch.complex64: (torch.complex128,),
+}
+"""Where a more precise result may come from, the best first."""
+_REAL = {torch.complex64: torch.float32}
+"""The real dtype that takes part in calls at a complex one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """Eager PyTorch's results of one call: those returned, then those written to."""
+
+    outputs: list[torch.Tensor]
+    reference: list[torch.Tensor] | None
+    """The same, computed from upcast inputs; None where nothing wider accepts the call."""
+    undefined: tuple[int, ...]
+    """Outputs that hold uninitialised memory: only shape and dtype mean something."""
+    hidden: frozenset[int]
+    """Places among the sample's tensors that were written to against the schema."""
+
+
+def run(func: Any, sample: Sample) -> tuple[list[torch.Tensor], frozenset[int]] | None:
+    """Return the results of ``func`` on a copy of ``sample``, None when it raises.
+
+    The second part are the places written to although the schema does not say so.
+    """
+    copied = sample.copied()
+    tensors = copied.tensors()
+    declared = written(func, copied)
+    before = [tensor._version for tensor in tensors]
+    seed()
+    with contextlib.suppress(Exception), _quietly():
+        result = func(*copied.args, **copied.kwargs)
+        touched = {at for at, tensor in enumerate(tensors) if tensor._version != before[at]}
+        hidden = frozenset(touched - declared)
+        return outputs(result, [tensors[at] for at in sorted(declared | hidden)]), hidden
+    return None
+
+
+def expected(func: Any, sample: Sample, kind: torch.dtype) -> Expected | None:
+    """Return all that is known of the right results, None when the CPU refuses the call.
+
+    ``kind`` is the dtype under which the sample counts.
+    """
+    ran = run(func, sample)
+    if ran is None or not all(map(_plain, ran[0])):
+        return None
+    found, hidden = ran
+    return Expected(
+        outputs=found,
+        reference=_reference(func, sample, kind, found),
+        undefined=_undefined(func, sample, found),
+        hidden=hidden,
+    )
+
+
+def _plain(tensor: torch.Tensor) -> bool:
+    """Tell whether a tensor holds nothing but its values: no sparse, quantised or wrapped one."""
+    return (
+        type(tensor) in {torch.Tensor, torch.nn.Parameter}
+        and tensor.layout is torch.strided
+        and not tensor.is_quantized
+        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+        and not tensor._is_zerotensor()
+    )
+
+
+def _reference(
+    func: Any, sample: Sample, kind: torch.dtype, found: list[torch.Tensor]
+) -> list[torch.Tensor] | None:
+    for wider in _WIDER.get(kind, ()):
+        ran = run(func, _upcast(sample, kind, wider))
+        if ran is not None and [t.shape for t in ran[0]] == [t.shape for t in found]:
+            return ran[0]
+    return None
+
+
+def _upcast(sample: Sample, kind: torch.dtype, wider: torch.dtype) -> Sample:
+    """Return the call with tensors, and dtypes that were asked for, made wider."""
+    dtypes = {kind: wider}
+    if kind in _REAL:
+        dtypes[_REAL[kind]] = wider.to_real()
+
+    def widened(leaf: Any) -> Any:
+        if isinstance(leaf, torch.Tensor):
+            return leaf.to(dtypes.get(leaf.dtype, leaf.dtype))
+        return dtypes.get(leaf, leaf) if isinstance(leaf, torch.dtype) else leaf
+
+    args, kwargs = pytree.tree_map(widened, (sample.args, sample.kwargs))
+    return replace(sample, args=args, kwargs=kwargs)
+
+
+def _undefined(func: Any, sample: Sample, found: list[torch.Tensor]) -> tuple[int, ...]:
+    """Return the outputs in which uninitialised memory shows when it is filled beforehand."""
+    with _filled_memory():
+        ran = run(func, sample)
+    if ran is None:
+        return ()
+    return tuple(
+        place
+        for place, (plain, filled) in enumerate(zip(found, ran[0], strict=False))
+        if plain.shape == filled.shape and _shows(plain, filled)
+    )
+
+
+def _shows(plain: torch.Tensor, filled: torch.Tensor) -> bool:
+    if plain.dtype is torch.bool:
+        return bool((filled & ~plain).any())
+    if plain.is_floating_point() or plain.is_complex():
+        return bool((filled.isnan() & ~plain.isnan()).any())
+    return bool(((filled == torch.iinfo(filled.dtype).max) & (plain != filled)).any())
+
+
+@contextlib.contextmanager
+def _filled_memory() -> Iterator[None]:
+    """Have new memory filled with NaN, the largest integer or True."""
+    torch.use_deterministic_algorithms(mode=True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(mode=False)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        yield
