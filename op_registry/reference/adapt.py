@@ -1,4 +1,8 @@
-"""Makes a kernel callable as the dispatcher calls: it shows scalar tensors to Python as numbers."""
+"""Makes a kernel callable as the dispatcher calls.
+
+It shows scalar tensors to Python as numbers, and hands ops that can read them lazily conjugated or
+negated tensors.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,16 @@ _TENSOR = frozenset({"Tensor", "Optional[Tensor]"})
 
 
 def adapted(function: Kernel, schema: Any) -> Kernel:
-    """Return ``function`` with numbers made tensors where ``schema`` has a tensor.
+    """Return ``function`` with plain tensors for its arguments, as ``schema`` has them.
 
-    They take the device of the call's tensors and torch's default dtype, and have no dimensions, so
-    that type promotion goes as it would with the number.
+    Numbers become tensors without dimensions, of torch's default dtype and on the device of the
+    call's tensors, so that type promotion goes as it would with the number.
     """
     takes = [str(argument.type) in _TENSOR for argument in schema.arguments]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = pytree.tree_map_only(torch.Tensor, _resolved, (args, kwargs))
         if any(takes[place] and _is_number(arg) for place, arg in enumerate(args)):
             device = _device((args, kwargs))
             args = tuple(
@@ -33,6 +38,10 @@ def adapted(function: Kernel, schema: Any) -> Kernel:
         return function(*args, **kwargs)
 
     return call
+
+
+def _resolved(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.resolve_conj().resolve_neg() if tensor.is_conj() or tensor.is_neg() else tensor
 
 
 def _is_number(value: Any) -> bool:

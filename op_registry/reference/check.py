@@ -19,6 +19,7 @@ from op_registry.reference.checks.static import check_static
 from op_registry.reference.checks.values import check_nonfinite, check_values
 from op_registry.reference.declare import declared
 from op_registry.reference.samples import DTYPES, collect
+from op_registry.schema import Support
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,16 +41,27 @@ def check(
     kernels: Mapping[str, Declaration],
     snapshot: Snapshot,
 ) -> Iterator[Outcome]:
-    """Yield what every check that needs no TPU toolchain comes to, dtype by dtype."""
+    """Yield what every check that needs no TPU toolchain comes to, dtype by dtype.
+
+    A kernel for an op that a TPU has is never installed: it only has to say what the op means.
+    """
+    used = is_used(declaration, snapshot)
     for dtype, calls in samples.calls.items():
         yield check_values(declaration, dtype, calls)
         yield check_nonfinite(declaration, dtype, calls)
         if dtype in _TRACED:
             yield check_native(declaration, dtype, calls, snapshot)
             yield check_static(declaration, dtype, calls)
-        if dtype in DIFFERENTIATED:
+        if used and dtype in DIFFERENTIATED:
             yield check_gradient(declaration, dtype, calls, kernels, snapshot)
-    yield check_errors(declaration, samples.wrong)
+    if used:
+        yield check_errors(declaration, samples.wrong)
+
+
+def is_used(declaration: Declaration, snapshot: Snapshot) -> bool:
+    """Tell whether the kernel is for use, not only for the record of an op that a TPU has."""
+    record = snapshot.get(declaration.op)
+    return record is None or record.support is not Support.NATIVE
 
 
 def check_with(
@@ -113,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for declaration in chosen:
             samples = found[declaration.op]
             outcomes = list(check(declaration, samples, kernels, snapshot))
-            if toolchain:
+            if toolchain and is_used(declaration, snapshot):
                 compiles = options.compile
                 outcomes += check_with(toolchain, declaration, samples, compiles=compiles)
             failed += not report(declaration, outcomes, most=options.most)

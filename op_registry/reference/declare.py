@@ -39,6 +39,8 @@ class Declaration:
     needs: tuple[str, ...] = ()
     """Ops with a kernel that the gradient calls inside functions of autograd's own; those that the
     derivative formula names itself are known."""
+    most_elements: int = 100_000
+    """Samples with a larger tensor are left out: some definitions look at all pairs."""
     nonfinite: str = ""
     """Why results for NaN and infinity are not compared with eager PyTorch's."""
 
@@ -86,6 +88,7 @@ def kernel(
     canonical: Kernel | None = None,
     tolerance: float = 1.0,
     needs: Sequence[str] = (),
+    most_elements: int = 100_000,
     nonfinite: str = "",
     expected: Kernel | None = None,
     changes: bool = False,
@@ -113,6 +116,7 @@ def kernel(
                 canonical=canonical,
                 tolerance=tolerance,
                 needs=tuple(needs),
+                most_elements=most_elements,
                 nonfinite=nonfinite,
                 expected=expected,
                 changes=changes,

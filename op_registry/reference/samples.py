@@ -62,7 +62,7 @@ def collect(
     Raises ValueError when a declaration names an entry of test inputs that does not exist.
     """
     declared, wanted = list(declarations), list(dtypes)
-    harvester = Harvester([declaration.op for declaration in declared])
+    harvester = Harvester({d.op: d.most_elements for d in declared})
     for entry in {id(e): e for d in declared for e in entries_of(d.op, d.samples)}.values():
         harvester.run(entry, wanted)
     for declaration in declared:
@@ -82,11 +82,15 @@ def collect(
 
 
 class Harvester(CompositeMode):
-    """Notes the arguments of every call of ``ops`` that it sees."""
+    """Notes the arguments of every call that it sees of some ops.
 
-    def __init__(self, ops: Iterable[str]) -> None:
+    ``most_elements`` says by op how large a tensor may be.
+    """
+
+    def __init__(self, most_elements: Mapping[str, int]) -> None:
         super().__init__(_table())
-        self.calls: dict[str, dict[str, list[Sample]]] = {op: {} for op in ops}
+        self._most_elements = most_elements
+        self.calls: dict[str, dict[str, list[Sample]]] = {op: {} for op in most_elements}
         self.wrong: dict[str, list[Sample]] = {op: [] for op in self.calls}
         self._kept: Counter[tuple[str, ...]] = Counter()
         self._refusals = False
@@ -146,7 +150,9 @@ class Harvester(CompositeMode):
             self.keep(name, _filed_under(tensors), copied)
 
     def keep(self, op: str, dtype: str, sample: Sample) -> None:
-        """Keep ``sample`` unless there are enough, or enough that are alike."""
+        """Keep ``sample`` unless it is too large, or there are enough, or enough that are alike."""
+        if any(tensor.numel() > self._most_elements[op] for tensor in sample.tensors()):
+            return
         kept = self.calls[op].setdefault(dtype, [])
         exact, alike = (op, sample.signature()), (op, dtype, sample.choice())
         if len(kept) < MOST_SAMPLES and not self._kept[exact] and self._kept[alike] < _MOST_ALIKE:

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from op_registry.build.samples.sample import Sample, seed
 from op_registry.build.table import dotted
+from op_registry.reference.adapt import adapted
 from op_registry.reference.checks.compare import difference
 from op_registry.reference.checks.eager import expected
 from op_registry.reference.checks.native import refusal
@@ -177,6 +178,6 @@ class _Substituted(TorchDispatchMode):
         self._open.append(name)
         try:
             with self:
-                return kernel.function(*args, **(kwargs or {}))
+                return adapted(kernel.function, func._schema)(*args, **(kwargs or {}))
         finally:
             self._open.pop()

@@ -34,7 +34,10 @@ def check_native(
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
             failures.append(tell(error))
             continue
-        if told := [why for op in sorted(seen) if (why := refusal(op, snapshot, declaration))]:
+        told = [why for op in sorted(seen) if (why := refusal(op, snapshot, declaration))]
+        if declaration.op in seen:
+            told.append(f"{declaration.op} is what it defines")
+        if told:
             failures.append("; ".join(told))
     return Outcome(check="native", dtype=dtype, tried=len(samples), failures=tuple(failures))
 

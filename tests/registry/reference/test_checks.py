@@ -11,6 +11,7 @@ from op_registry.build.samples.sample import Sample
 from op_registry.loader import load
 from op_registry.reference.check import check, choose, main, reference_checks
 from op_registry.reference.checks.compare import difference
+from op_registry.reference.checks.gradient import check_gradient
 from op_registry.reference.declare import Declaration
 from op_registry.reference.samples import collect
 
@@ -72,18 +73,31 @@ def test_a_wrong_kernel_is_told(function: Callable[..., Any], checks: str, words
 
 def test_a_wrong_gradient_is_told() -> None:
     """A composite's kernel that cuts the graph has other gradients than eager."""
-    found = failing("aten.l1_loss.default", lambda a, b, reduction=1: _l1(a.detach(), b, reduction))
-    assert set(found) == {"gradient"}
-    assert _l1_passes()
+
+    def l1_loss(self: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torch.Tensor:
+        loss = (self - target).abs()
+        return (loss, loss.mean(), loss.sum())[reduction]
+
+    assert gradient("aten.l1_loss.default", l1_loss) == ()
+    found = gradient("aten.l1_loss.default", lambda a, b, r=1: l1_loss(a.detach(), b, r))
+    assert "where eager has" in found[0]
 
 
-def _l1(self: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torch.Tensor:
-    loss = (self - target).abs()
-    return (loss, loss.mean(), loss.sum())[reduction] if reduction else loss
+def gradient(op: str, function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return what comparing gradients tells of ``function`` as the kernel of ``op``."""
+    made = Declaration(op=op, function=function, source="", accuracy="")
+    calls = collect([made], ["float32"])[op].calls["float32"]
+    found = check_gradient(made, "float32", calls, {op: made}, load("0.2.0+torch2.13"))
+    assert found.tried
+    return found.failures
 
 
-def _l1_passes() -> bool:
-    return failing("aten.l1_loss.default", _l1) == {}
+def test_a_definition_is_not_differentiated() -> None:
+    """The kernel of an op that a TPU has only says what the op means: values, not gradients."""
+    found = outcomes("aten.mm.default", lambda a, b: (a[:, :, None] * b).sum(1))
+    assert {name for name, outcome in found.items() if outcome.tried} == {
+        *("values", "nonfinite", "native", "static")
+    }
 
 
 def test_a_kernel_that_calls_its_own_op_is_told() -> None:
