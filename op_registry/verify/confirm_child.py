@@ -12,7 +12,7 @@ and is answered with the variants that could be made, the smallest first::
                    "code": "def call(device): ..."}]}
 
 ``same`` is the sample itself, ``shuffled`` has every tensor's elements in another order, ``one
-element`` has of every tensor only the element at ``index``.
+element`` has of every tensor only the element at ``index``, ``constant`` one number throughout.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def _variants(call: Call, index: list[int] | None) -> Iterator[tuple[str, Call]]
         shapes = {t.shape for t in call.sample().tensors() if t.dim()}
         if len(shapes) == 1 and len(index) == len(next(iter(shapes))):
             yield "one element", call.mapped(lambda t: t[place].clone() if t.dim() else t)
+    yield "constant", call.mapped(_constant)
     yield "same", call
     generator = torch.Generator().manual_seed(_SEED)
 
@@ -95,6 +96,15 @@ def _variants(call: Call, index: list[int] | None) -> Iterator[tuple[str, Call]]
         return tensor.reshape(-1)[order].reshape(tensor.shape)
 
     yield "shuffled", call.mapped(shuffled)
+
+
+def _constant(tensor: Tensor) -> Tensor:
+    """Fill with what is valid wherever an element was: the smallest index, one, False."""
+    if tensor.numel() == 0 or tensor.dim() == 0:
+        return tensor
+    if tensor.is_floating_point() or tensor.is_complex():
+        return tensor.new_ones(tensor.shape)
+    return tensor.new_full(tensor.shape, tensor.min().item())
 
 
 def _kept(name: str, call: Call, request: dict[str, Any]) -> dict[str, Any] | None:

@@ -55,7 +55,7 @@ class Discrepancy:
     tensors: Mapping[str, Any]
     """Dtype and shape of each tensor of the sample."""
     variant: str
-    """Which call ``code`` makes: ``same`` as the sample's, or ``one element`` of it."""
+    """Which call ``code`` makes: the ``same``, with ``constant`` tensors, or of ``one element``."""
     code: str
     """A Python function ``call(device)``."""
     shuffled: bool
@@ -128,11 +128,13 @@ class Inquest:
         with tempfile.TemporaryDirectory(prefix="tpu-audit-") as folder:
             variants, why = hand.vary(self._request(suspect, folder))
             seen = [(variant, self._again(suspect, variant, hand)) for variant in variants]
+        if self.tasks.stopped:
+            return
         failed = {variant["name"]: (variant, m) for variant, m in seen if m is not None}
         if "same" not in failed:
             self._dropped.append((suspect, why or "it agrees when it is lowered afresh"))
             return
-        name = next(n for n in ("one element", "same") if n in failed)
+        name = next(n for n in ("one element", "constant", "same") if n in failed)
         variant, message = failed[name]
         self._confirmed.append(
             Discrepancy(

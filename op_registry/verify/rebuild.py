@@ -80,7 +80,10 @@ def rebuild(op: str, func: Any, record: Mapping[str, Any], tensors: Sequence[tor
     values: dict[str, Any] = {}
     for argument in func._schema.arguments:
         name = argument.name
-        if name in record["tensors"]:
+        if argument.is_out:
+            # Only written to: the program does not take it.
+            values[name] = _made(record["tensors"][name])
+        elif name in record["tensors"]:
             values[name] = _taken(record["tensors"][name], left)
         else:
             values[name] = _read(record["arguments"][name], str(argument.type))
@@ -92,12 +95,23 @@ def rebuild(op: str, func: Any, record: Mapping[str, Any], tensors: Sequence[tor
 def _taken(described: Any, left: Iterator[torch.Tensor]) -> Any:
     if not isinstance(described, list):
         return described
-    if len(described) == 2 and isinstance(described[0], str):  # noqa: PLR2004
+    if _is_leaf(described):
         tensor = next(left, None)
         if tensor is None or [str(tensor.dtype)[6:], list(tensor.shape)] != described:
             raise CannotRebuildError("the values hold other tensors than the arguments")
         return tensor
     return [_taken(one, left) for one in described]
+
+
+def _made(described: Any) -> Any:
+    if _is_leaf(described):
+        return torch.zeros(described[1], dtype=getattr(torch, described[0]))
+    return [_made(one) for one in described] if isinstance(described, list) else described
+
+
+def _is_leaf(described: Any) -> bool:
+    """Tell ``["float32", [2, 3]]`` from a list of those."""
+    return isinstance(described, list) and len(described) > 1 and isinstance(described[0], str)
 
 
 def _read(plain: Any, kind: str) -> Any:
@@ -142,6 +156,9 @@ def _tensor(tensor: torch.Tensor) -> str:
     kind = f"dtype={tensor.dtype}"
     if tensor.numel() == 0:
         return f"torch.empty({list(tensor.shape)}, {kind}, device=device)"
+    if bool((tensor == tensor.reshape(-1)[0]).all()):
+        one = _numbers(tensor.reshape(-1)[0].item())
+        return f"torch.full({list(tensor.shape)}, {one}, {kind}, device=device)"
     if tensor.numel() <= MOST_WRITTEN_OUT:
         return f"torch.tensor({_numbers(tensor.tolist())}, {kind}, device=device)"
     data = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
