@@ -1,0 +1,41 @@
+"""Samples of linear algebra ops that torch's own test inputs reach under another name only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from op_registry.build.samples.handmade.declare import call, handmade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from op_registry.build.samples.sample import Sample
+
+_DTYPES = (torch.float32, torch.float64, torch.complex64)
+_SHAPES = ((1, 1), (4, 4), (2, 3, 3), (0, 0), (2, 1, 5, 5))
+
+
+@handmade("aten.det.default", "aten.slogdet.default")
+def square(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield well-conditioned matrices, one of them after a swap of rows."""
+    if dtype in _DTYPES:
+        for shape in _SHAPES:
+            yield call(_well_conditioned(shape, dtype))
+        yield call(_well_conditioned((4, 4), dtype).flip(0))
+
+
+@handmade("aten._cholesky_solve_helper.default")
+def factored(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield right sides with a Cholesky factor, lower and upper."""
+    if dtype in _DTYPES:
+        for shape in _SHAPES:
+            matrix = _well_conditioned(shape, dtype)
+            right = torch.randn(*shape[:-1], 2, dtype=dtype)
+            yield call(right, matrix.tril(), upper=False)
+            yield call(right, matrix.triu(), upper=True)
+
+
+def _well_conditioned(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(*shape, dtype=dtype) + 4 * torch.eye(shape[-1], dtype=dtype)
