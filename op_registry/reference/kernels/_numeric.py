@@ -35,14 +35,20 @@ def result_type(*operands: Any) -> torch.dtype:
     return dtype
 
 
-def floats(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> torch.Tensor:
+def floats(function: Callable[..., torch.Tensor], *operands: Any) -> torch.Tensor:
     """Return ``function`` of ``operands`` as eager's floating-point ops evaluate it.
 
-    Operands are promoted, integers to the default dtype; the 16-bit types are computed in float32
-    and the result rounded once.
+    Operands are tensors or numbers; they are promoted, integers to the default dtype. The 16-bit
+    types are computed in float32 and the result rounded once.
     """
     dtype = float_type(*operands)
-    return function(*(x.to(computed_in(dtype)) for x in operands)).to(dtype)
+    device = next(x.device for x in operands if isinstance(x, torch.Tensor))
+    wide = computed_in(dtype)
+    tensors = (
+        x.to(wide) if isinstance(x, torch.Tensor) else torch.full((), x, dtype=wide, device=device)
+        for x in operands
+    )
+    return function(*tensors).to(dtype)
 
 
 def horner(x: torch.Tensor, coefficients: Sequence[float]) -> torch.Tensor:
