@@ -11,7 +11,7 @@ from op_registry.reference.kernels.efficient_attention import efficient_attentio
 from op_registry.reference.kernels.flash_attention import flash_attention
 from op_registry.reference.kernels.flash_attention_cpu import flash_attention_for_cpu
 
-TRIPLE = torch.randn(3, 2, 3, 5, 8, generator=torch.Generator().manual_seed(0)).unbind()
+QUERY, KEY, VALUE = torch.randn(3, 2, 3, 5, 8, generator=torch.Generator().manual_seed(0))
 
 
 def test_a_row_without_a_key_is_zero() -> None:
@@ -19,22 +19,22 @@ def test_a_row_without_a_key_is_zero() -> None:
     mask = torch.zeros(5, 5)
     mask[1] = -math.inf
     flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    found = flash_attention_for_cpu(*TRIPLE, attn_mask=mask)
+    found = flash_attention_for_cpu(QUERY, KEY, VALUE, attn_mask=mask)
     assert found[0][:, :, 1].eq(0).all()
-    torch.testing.assert_close(found, flash(*TRIPLE, attn_mask=mask))
+    torch.testing.assert_close(found, flash(QUERY, KEY, VALUE, attn_mask=mask))
 
 
 def test_dropout_is_refused() -> None:
     """The backward could not drop the same weights: the error names the op that can drop."""
     with pytest.raises(RuntimeError, match="use scaled_dot_product_attention"):
-        flash_attention(*TRIPLE, dropout_p=0.1)
+        flash_attention(QUERY, KEY, VALUE, dropout_p=0.1)
 
 
 def test_the_sums_are_filled_up_or_left_out() -> None:
     """CUDA's kernel aligns the rows of the log-sum-exp to 32, and returns none unasked."""
-    asked, unasked = (
-        efficient_attention(*TRIPLE, None, compute_log_sumexp=wanted)[1] for wanted in (True, False)
-    )
+    given = (QUERY, KEY, VALUE, None)
+    asked = efficient_attention(*given, compute_log_sumexp=True)[1]
+    unasked = efficient_attention(*given, compute_log_sumexp=False)[1]
     assert asked.shape == (2, 3, 32)
     assert asked[..., 5:].isinf().all()
     assert unasked.shape == (2, 3, 0)
@@ -42,6 +42,5 @@ def test_the_sums_are_filled_up_or_left_out() -> None:
 
 def test_heads_of_other_width_are_refused() -> None:
     """Queries and keys are compared element by element."""
-    query, key, value = TRIPLE
     with pytest.raises(RuntimeError, match="same head size"):
-        flash_attention(query[..., :4], key, value)
+        flash_attention(QUERY[..., :4], KEY, VALUE)
