@@ -25,6 +25,7 @@ from op_registry.reference.checks.random import draws_differ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from op_registry.reference.declare import Declaration
     from op_registry.schema import Snapshot
@@ -172,12 +173,23 @@ class _Substituted(TorchDispatchMode):
         kernel = self._kernels.get(name)
         if kernel is None:
             self.leaves.add(name)
-            return func(*args, **(kwargs or {}))
+            with _resolving():
+                return func(*args, **(kwargs or {}))
         if name in self._open:
             raise RecursionError(f"the kernel of {name} calls {name}")
         self._open.append(name)
         try:
-            with self:
+            with self, _resolving():
                 return adapted(kernel.function, func._schema)(*args, **(kwargs or {}))
         finally:
             self._open.pop()
+
+
+def _resolving() -> AbstractContextManager[None]:
+    """Have lazy conjugates resolved: below autograd a mode is called with that switched off."""
+    excluded = torch._C._dispatch_tls_local_exclude_set()
+    for key in (torch._C.DispatchKey.Conjugate, torch._C.DispatchKey.Negative):
+        excluded = excluded.remove(key)
+    included = torch._C._dispatch_tls_local_include_set()
+    guard: AbstractContextManager[None] = torch._C._ForceDispatchKeyGuard(included, excluded)
+    return guard

@@ -11,7 +11,7 @@ from op_registry.build.samples.sample import Sample
 from op_registry.loader import load
 from op_registry.reference.check import check, choose, main, reference_checks
 from op_registry.reference.checks.compare import difference
-from op_registry.reference.checks.gradient import check_gradient
+from op_registry.reference.checks.gradient import _Substituted, check_gradient
 from op_registry.reference.declare import Declaration
 from op_registry.reference.samples import collect
 
@@ -104,6 +104,15 @@ def test_a_kernel_that_calls_its_own_op_is_told() -> None:
     """A definition by itself defines nothing."""
     found = failing("aten.trace.default", torch.trace)
     assert "calls aten.trace.default" in found["gradient"]
+
+
+def test_kernels_below_autograd_may_conjugate_lazily() -> None:
+    """A product with a lazy conjugate is that product, also where autograd calls the kernel."""
+    op, values = "aten.trace.default", torch.tensor([[1 + 2j]], requires_grad=True)
+    made = Declaration(op=op, function=lambda x: (x * x.conj()).sum(), source="", accuracy="")
+    with _Substituted({op: made}):
+        found = torch.trace(values)
+    assert found.item() == 5
 
 
 def test_random_kernels_are_compared_by_distribution() -> None:
