@@ -80,7 +80,7 @@ def broadcast_batches(one: torch.Tensor, other: torch.Tensor) -> tuple[torch.Ten
 
 
 def substituted(
-    factor: torch.Tensor, right: torch.Tensor, *, upper: bool, left: bool = True
+    factor: torch.Tensor, right: torch.Tensor, *, upper: bool = True, left: bool = True
 ) -> torch.Tensor:
     """Return X with ``factor`` X = ``right``, or X ``factor`` where not ``left``.
 

@@ -37,5 +37,13 @@ def factored(dtype: torch.dtype) -> Iterator[Sample]:
             yield call(right, matrix.triu(), upper=True)
 
 
+@handmade("aten.orgqr.default")
+def reflectors(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield what QR decompositions of square and tall matrices leave."""
+    if dtype in _DTYPES:
+        for shape in ((3, 3), (2, 5, 3), (4, 1)):
+            yield call(*torch.geqrf(torch.randn(*shape, dtype=dtype)))
+
+
 def _well_conditioned(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     return torch.randn(*shape, dtype=dtype) + 4 * torch.eye(shape[-1], dtype=dtype)
