@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 
@@ -62,8 +63,14 @@ def entr(self: torch.Tensor) -> torch.Tensor:
     return floats(entropy, self)
 
 
-@kernel("aten.special_xlog1py.default", source="definition", accuracy=_ROUNDING)
-def xlog1py(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+@kernel(
+    "aten.special_xlog1py.default",
+    "aten.special_xlog1py.self_scalar",
+    "aten.special_xlog1py.other_scalar",
+    source="definition",
+    accuracy=_ROUNDING,
+)
+def xlog1py(self: Any, other: Any) -> torch.Tensor:
     """Return ``self * log1p(other)``, 0 where ``self`` is zero and ``other`` not NaN."""
     if float_type(self, other).is_complex:
         raise NotImplementedError("xlog1py is not implemented for complex tensors")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import torch
 
 from op_registry.reference.declare import kernel
@@ -16,11 +19,12 @@ _BITS = {
 """Float type -> integer type of the same width."""
 
 
-@kernel("aten.copysign.Tensor", source="IEEE 754", accuracy="exact")
-def copysign(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+@kernel("aten.copysign.Tensor", "aten.copysign.Scalar", source="IEEE 754", accuracy="exact")
+def copysign(self: torch.Tensor, other: Any) -> torch.Tensor:
     """Return the magnitude of ``self`` with the sign of ``other``, of -0.0 too."""
-    dtype = float_type(self, other)
-    size = self.to(dtype).abs()
+    size = self.to(float_type(self, other)).abs()
+    if not isinstance(other, torch.Tensor):
+        return -size if math.copysign(1, other) < 0 else size
     return torch.where(other.signbit(), -size, size)
 
 
