@@ -7,6 +7,7 @@ arguments as JSON and the tensors' shapes; the file of its values has the tensor
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ def _read(plain: Any, kind: str) -> Any:
         return getattr(torch, plain.removeprefix("torch."))
     if plain.startswith("device("):
         return torch.device("cpu")
-    if "j" in plain:
+    with contextlib.suppress(ValueError):
         return complex(plain)
     raise CannotRebuildError(f"the value {plain!r} cannot be made again")
 
