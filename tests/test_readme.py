@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import click
 import pytest
 
 from tests.support.readme import README, mentioned, output_of, sessions
+from tests.support.wheel import PYTHON, needs_wheel
 from tpu_audit.cli.root import root
+from tpu_audit.trace.oracle import CHILD_ENVIRONMENT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,9 +57,29 @@ def test_links_inside_the_repository_work() -> None:
     assert [link for link in links if not (README.parent / link).exists()] == []
 
 
+def _python() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+@needs_wheel
+def test_the_install_example_runs_where_the_wheel_is() -> None:
+    """The line that installs the reference kernels works as it stands."""
+    (code,) = (code for code in _python() if "reference.install()" in code)
+    done = subprocess.run(
+        [str(PYTHON), "-c", f"{code}\nprint(len(op_registry.reference.install(dry_run=True)))"],
+        env={**os.environ, **CHILD_ENVIRONMENT, "PYTHONPATH": str(README.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout.split()[-1]) > 100
+
+
 def test_the_python_example_runs(tmp_path: Path) -> None:
     """The API example prints a verdict, without a network."""
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    code = next(code for code in _python() if "tpu_audit" in code)
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={"PATH": "", "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "PYTHONPATH": "."},
