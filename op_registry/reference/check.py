@@ -115,10 +115,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = choose(options.op, kernels)
         snapshot = load(options.registry)
-    except RegistryError as error:
-        _say(f"error: {error}", *([f"hint: {error.hint}"] if error.hint else []))
+        found = collect(chosen, options.dtype or DTYPES)
+    except ValueError as error:
+        hint = getattr(error, "hint", None)
+        _say(f"error: {error}", *([f"hint: {hint}"] if hint else []))
         return 2
-    found = collect(chosen, options.dtype or DTYPES)
     failed = 0
     with contextlib.ExitStack() as stack:
         toolchain = _toolchain(options, stack)

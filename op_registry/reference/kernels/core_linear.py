@@ -75,7 +75,8 @@ def grouped_mm(
         inside = _inside(offs, mat2.shape[1])
         return torch.where(inside.unsqueeze(-2), first @ second, 0).sum(0).to(dtype)
     inside = _inside(offs, self.shape[1])
-    return (torch.where(inside.unsqueeze(-2), first, 0) @ second).to(dtype)
+    rows = torch.where(inside.unsqueeze(-2), first, 0)
+    return (rows @ torch.where(inside.unsqueeze(-1), second, 0)).to(dtype)
 
 
 def _inside(offs: torch.Tensor, size: int) -> torch.Tensor:

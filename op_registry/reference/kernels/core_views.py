@@ -60,12 +60,12 @@ def conj(self: torch.Tensor) -> torch.Tensor:
     "aten.copy_.default",
     source="definition: the converted, broadcast values, written into the memory of self",
     accuracy=_EXACT,
-    samples=("clone", "to", "index_copy", "fill"),
+    samples=("to", "index_copy", "slice_scatter"),
 )
 def copy_(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """Write ``src``, broadcast and converted to the dtype of ``self``, into ``self``."""
     del non_blocking
-    values = src.to(dtype=self.dtype, device=self.device).expand(self.shape)
+    values = torch.ops.prims.convert_element_type(src, self.dtype).expand(self.shape)
     everywhere = torch.ones(self.shape, dtype=torch.bool, device=self.device)
     return torch.where(everywhere, values, values.clone(), out=self)
 
