@@ -1,18 +1,21 @@
-"""Runs in the interpreter that has the wheel: lowers a sample that failed afresh, and varied.
+"""Runs in the interpreter that has the wheel: makes variants of a sample, and lowers them afresh.
 
 A server for ``toolchain.Worker``. A request names a record of ``op_registry.verify.lower_child``::
 
     {"op": "aten.abs.default", "dtype": "float32", "record": {...}, "values": path,
-     "folder": scratch, "index": [0, 1] or null}
+     "folder": scratch, "edges": ["nan"] or null, "edge": "nan" or "", "index": [0, 1] or null}
 
 and is answered with the variants that could be made, the smallest first::
 
-    {"variants": [{"name": "one element", "program": path, "values": path,
-                   "inputs": 1, "outputs": 1, "references": 1, "undefined": [],
+    {"variants": [{"name": "one element", "program": path or null, "values": path,
+                   "inputs": 1, "outputs": 1, "references": 1, "undefined": [], "raises": "",
                    "code": "def call(device): ..."}]}
 
-``same`` is the sample itself, ``shuffled`` has every tensor's elements in another order, ``one
-element`` has of every tensor only the element at ``index``, ``constant`` one number throughout.
+With ``edges``: the sample at each edge (``op_registry.verify.edges``), for the program it has.
+``raises`` is then what eager PyTorch raises, if it does. Without: variants of the sample at
+``edge``, each with a program of its own. ``same`` is the sample itself, ``shuffled`` has every
+tensor's elements in another order, ``one element`` has of every tensor only the element at
+``index``, ``constant`` one number throughout.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from op_registry.toolchain import arrays
 from op_registry.toolchain.serve import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from torch import Tensor
 
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from op_registry.verify.rebuild import Call
 
 _SEED = 1
+_MOST_WORDS = 200
+"""Characters of an error's first line."""
 
 
 def _prepare() -> Handle:
@@ -44,6 +49,12 @@ def _prepare() -> Handle:
 
 
 def _handle(request: dict[str, Any]) -> dict[str, Any]:
+    call = _call(request)
+    made = _at_edges(call, request) if request["edges"] else _afresh(call, request)
+    return {"variants": [variant for variant in made if variant is not None]}
+
+
+def _call(request: Mapping[str, Any]) -> Call:
     from op_registry.build.table import overload_of
     from op_registry.verify.rebuild import rebuild
 
@@ -52,10 +63,7 @@ def _handle(request: dict[str, Any]) -> dict[str, Any]:
     inputs, outputs = record["values"]["inputs"], record["values"]["outputs"]
     call = rebuild(op, overload_of(op), record, tensors[:inputs])
     _check(call, record, tensors[inputs : inputs + outputs])
-    made = (
-        _kept(name, variant, request) for name, variant in _variants(call, request.get("index"))
-    )
-    return {"variants": [one for one in made if one is not None]}
+    return call
 
 
 def _check(call: Call, record: Mapping[str, Any], outputs: list[Tensor]) -> None:
@@ -77,6 +85,23 @@ def _check(call: Call, record: Mapping[str, Any], outputs: list[Tensor]) -> None
         or compare(returned, outputs[: len(returned)], undefined=undefined)
     ):
         raise CannotRebuildError("the call made again gives other results")
+
+
+def _at_edges(call: Call, request: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+    from op_registry.verify.edges import edged
+
+    for edge in request["edges"]:
+        if changed := edged(call, edge):
+            yield _expecting(edge, changed, request)
+
+
+def _afresh(call: Call, request: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+    from op_registry.verify.edges import edged
+
+    base = edged(call, request["edge"]) if request["edge"] else call
+    if base is not None:
+        for name, variant in _variants(base, request["index"]):
+            yield _lowered(name, variant, request)
 
 
 def _variants(call: Call, index: list[int] | None) -> Iterator[tuple[str, Call]]:
@@ -107,36 +132,52 @@ def _constant(tensor: Tensor) -> Tensor:
     return tensor.new_full(tensor.shape, tensor.min().item())
 
 
-def _kept(name: str, call: Call, request: dict[str, Any]) -> dict[str, Any] | None:
+def _lowered(name: str, call: Call, request: Mapping[str, Any]) -> dict[str, Any] | None:
     """Lower a variant and keep its program and values; None when it does not lower."""
+    from op_registry.verify.lowering import Lowered, lower
+
+    found, sample = _expecting(name, call, request), call.sample()
+    answer = lower(call.func, sample, frozenset(found.pop("hidden", ())))
+    if not isinstance(answer, Lowered) or not answer.program or answer.host_integers:
+        return None
+    program = Path(request["folder"], f"{name}.mlir")
+    program.write_text(answer.program, encoding="utf-8")
+    return found | {"program": str(program)}
+
+
+def _expecting(name: str, call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a variant's inputs with what eager PyTorch gives for them, or say what it raises."""
     import torch
 
-    from op_registry.verify.lowering import Lowered, lower
     from op_registry.verify.values import expected
 
-    sample = call.sample()
-    right = expected(call.func, sample, getattr(torch, request["dtype"]))
-    if right is None:
-        return None
-    answer = lower(call.func, sample, right.hidden)
-    if not isinstance(answer, Lowered) or not answer.program:
-        return None
-    folder = Path(request["folder"])
-    program, values = folder / f"{name}.mlir", folder / f"{name}.values"
-    program.write_text(answer.program, encoding="utf-8")
-    tensors = sample.tensors()
-    inputs, references = [tensors[at] for at in answer.inputs], right.reference or []
-    arrays.save(values, [*inputs, *right.outputs, *references])
+    right = expected(call.func, call.sample(), getattr(torch, request["dtype"]))
+    values, inputs = Path(request["folder"], f"{name}.values"), call.inputs()
+    outputs: Sequence[Tensor] = right.outputs if right else ()
+    references: Sequence[Tensor] = (right.reference or ()) if right else ()
+    arrays.save(values, [*inputs, *outputs, *references])
     return {
         "name": name,
-        "program": str(program),
+        "program": None,
         "values": str(values),
         "inputs": len(inputs),
-        "outputs": len(right.outputs),
+        "outputs": len(outputs),
         "references": len(references),
-        "undefined": list(right.undefined),
+        "undefined": list(right.undefined) if right else [],
+        "hidden": sorted(right.hidden) if right else [],
+        "raises": "" if right else _raised(call),
         "code": call.code(),
     }
+
+
+def _raised(call: Call) -> str:
+    sample = call.sample().copied()
+    try:
+        call.func(*sample.args, **sample.kwargs)
+    except Exception as error:  # noqa: BLE001 - what it raises is the finding
+        line = (str(error).splitlines() or [""])[0]
+        return f"{type(error).__name__}: {line}"[:_MOST_WORDS]
+    return "no plain tensors as results"
 
 
 if __name__ == "__main__":

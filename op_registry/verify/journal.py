@@ -57,6 +57,10 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Close the file."""
+        self.close()
+
+    def close(self) -> None:
         """Close the file; all that was put is in it."""
         self._file.close()
 

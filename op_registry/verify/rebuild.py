@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from op_registry.build.samples.sample import Sample
 
@@ -49,6 +50,15 @@ class Call:
             else:
                 args.append(self.values[argument.name])
         return Sample(args=tuple(args), kwargs=kwargs)
+
+    def inputs(self) -> list[torch.Tensor]:
+        """Return the tensors that a program of the call takes: all but those only written to."""
+        given = [
+            self.values[argument.name]
+            for argument in self.func._schema.arguments
+            if not argument.is_out
+        ]
+        return [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
 
     def mapped(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Call:
         """Return the call with every tensor changed."""

@@ -22,9 +22,27 @@ _TITLES = {
     "overflow": "Overflow",
     "rounding": "Rounding",
     "values": "Other values",
+    "indices": "Indices out of range",
 }
 """Kind -> heading, in the order of the page."""
+_EDGES = {
+    "": "",
+    "nan": "a NaN among the elements",
+    "infinity": "infinities among the elements",
+    "halves": "halves",
+    "extremes": "the dtype's largest and smallest numbers among the elements",
+    "indices": "an index out of range",
+}
+"""Edge -> what the call has of it, in words."""
+_RAISES = """
+try:
+    call("cpu")
+except Exception as error:
+    print("eager PyTorch raises", repr(error))
+print("the kernel returns", call("tpu"))
+"""
 _HOW = "Every entry was seen twice, the second time lowered afresh."
+_AT_EDGES = "at the edge: NaN, infinity, halves, the largest numbers, indices out of range."
 _LEFT_OUT = "Left out are {} that were not seen again, or whose call could not be made again."
 _COMPARES = """
 for want, got in zip(tree_leaves(call("cpu")), tree_leaves(call("tpu")), strict=True):
@@ -47,9 +65,10 @@ from torch.utils._pytree import tree_leaves
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """Discrepancies of one kind in forms of one op, the smallest reproducer first."""
+    """Discrepancies of one kind, at one edge, in forms of one op; the smallest first."""
 
     kind: str
+    edge: str
     name: str
     """The op without namespace, overload and the underscores that mark its forms."""
     members: tuple[Discrepancy, ...]
@@ -62,20 +81,26 @@ class Group:
 
 def groups(inquiry: Inquiry) -> list[Group]:
     """Return the confirmed discrepancies by kind and op, in the order of the page."""
-    found: dict[tuple[str, str], list[Discrepancy]] = {}
+    found: dict[tuple[str, str, str], list[Discrepancy]] = {}
     for one in inquiry.confirmed:
-        found.setdefault((one.kind, _name(one.op)), []).append(one)
+        found.setdefault((one.kind, _name(one.op), one.edge), []).append(one)
     order = list(_TITLES)
     return [
-        Group(kind=kind, name=name, members=tuple(sorted(found[kind, name], key=_size)))
-        for kind, name in sorted(found, key=lambda key: (order.index(key[0]), key[1]))
+        Group(
+            kind=kind,
+            edge=edge,
+            name=name,
+            members=tuple(sorted(found[kind, name, edge], key=_size)),
+        )
+        for kind, name, edge in sorted(found, key=lambda key: (order.index(key[0]), key[1:]))
     ]
 
 
 def reproducer(one: Discrepancy) -> str:
     """Return a program that fails where the kernel disagrees, to be run on a TPU host."""
     standard = "".join(line for name, line in _STANDARD.items() if name in one.code)
-    return f"{standard}\n{_IMPORTS}\n\n{one.code}\n{_COMPARES}".lstrip()
+    checks = _RAISES if one.raises else _COMPARES
+    return f"{standard}\n{_IMPORTS}\n\n{one.code}\n{checks}".lstrip()
 
 
 def as_json(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
@@ -84,6 +109,7 @@ def as_json(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
     plain: dict[str, Any] = {
         "versions": dict(sorted(versions.items())),
         "confirmed": len(inquiry.confirmed),
+        "calls_at_the_edge": inquiry.edges,
         "dropped": [
             {"op": suspect.op, "dtype": suspect.dtype, "kind": suspect.kind, "why": why}
             for suspect, why in inquiry.dropped
@@ -91,6 +117,7 @@ def as_json(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
         "groups": [
             {
                 "kind": group.kind,
+                "edge": group.edge,
                 "name": group.name,
                 "reproducer": reproducer(group.first),
                 "discrepancies": [_plain(member) for member in group.members],
@@ -110,10 +137,10 @@ def as_markdown(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
         "",
         f"Made with {made}. XLA:CPU ran the kernels' StableHLO, no TPU. {_HOW}",
         "",
-        (
-            f"{len(inquiry.confirmed)} disagreements (op, dtype and kind) in {len(found)} groups. "
-            f"{_LEFT_OUT.format(len(inquiry.dropped))}"
-        ),
+        f"{inquiry.edges:,} calls were made {_AT_EDGES}",
+        "",
+        f"{len(inquiry.confirmed)} disagreements (op, dtype and kind) in {len(found)} groups. "
+        + _LEFT_OUT.format(len(inquiry.dropped)),
         "",
     ]
     for kind, title in _TITLES.items():
@@ -134,10 +161,10 @@ def _entry(group: Group) -> list[str]:
     given = json.dumps(first.arguments, ensure_ascii=False)
     shuffled = "so do its elements in another order" if first.shuffled else "its place matters"
     return [
-        f"### {group.name}",
+        f"### {group.name}" + (f": {_EDGES[group.edge]}" if group.edge else ""),
         "",
         f"- Where: {', '.join(forms)}",
-        f"- Got and expected: {first.message}",
+        f"- Got and expected: {_outcome(first)}",
         f"- Call: `{first.op}` at {first.dtype}, arguments `{given}`; {shuffled}",
         "",
         "```python",
@@ -145,6 +172,10 @@ def _entry(group: Group) -> list[str]:
         "```",
         "",
     ]
+
+
+def _outcome(one: Discrepancy) -> str:
+    return f"{one.message}; eager PyTorch raises `{one.raises}`" if one.raises else one.message
 
 
 def _plain(one: Discrepancy) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from op_registry.errors import RegistryError
 from op_registry.schema import Snapshot
 from op_registry.verify.collect import collect
 from op_registry.verify.crew import work_off
-from op_registry.verify.discrepancies import Inquest, Inquiry, suspects
+from op_registry.verify.discrepancies import Inquiry, edge_cases, suspects
 from op_registry.verify.facts import Found
+from op_registry.verify.inquest import Inquest
 from op_registry.verify.merge import merge
 from op_registry.verify.pipeline import Pipeline
 from op_registry.verify.plan import ops_of
@@ -21,6 +22,7 @@ from op_registry.verify.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import TracebackType
 
     from op_registry.verify.hand import Hand
     from op_registry.verify.plan import Selection
@@ -46,7 +48,7 @@ class Verification:
     """Verifies ops of ``snapshot`` with ``tools``; its work lies under the folder ``work``.
 
     Raises RegistryError when the tools are of other versions than the snapshot, a pattern names no
-    op, or the folder cannot be used.
+    op, or the folder cannot be used. Use as a context manager: it holds the folder's journal.
     """
 
     def __init__(self, snapshot: Snapshot, tools: Tools, work: Path, selection: Selection) -> None:
@@ -58,21 +60,33 @@ class Verification:
         """The ops that were chosen."""
         self.workspace = Workspace(work, tools.versions, signatures())
 
+    def __enter__(self) -> Self:
+        """Return the verification itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of the journal."""
+        self.workspace.journal.close()
+
     def inquire(
         self, verified: Verified, jobs: int, watch: Callable[[Tasks[Hand]], None]
     ) -> Inquiry:
         """Look a second time at what disagreed with eager PyTorch; errors as ``run``'s."""
         every = [one for found in verified.found.values() for one in found]
-        inquest = Inquest(self.workspace, suspects(every))
+        inquest = Inquest(self.workspace, suspects(every), edge_cases(self.workspace, every))
         work_off(inquest.tasks, self._tools.python, jobs, lambda: watch(inquest.tasks))
         return inquest.result()
 
     def run(self, jobs: int, watch: Callable[[Pipeline], None]) -> Verified:
         """Do what is not done yet with ``jobs`` threads; see ``Pipeline.run`` for the errors."""
         pipeline = Pipeline(self.workspace, self._tools.python, self._selection, self.ops)
-        with self.workspace.journal:
-            pipeline.run(jobs, watch)
-            found = collect(self.workspace, self.ops, self._selection.dtypes)
+        pipeline.run(jobs, watch)
+        found = collect(self.workspace, self.ops, self._selection.dtypes)
         versions = {name: self._tools.versions[name] for name in HEADER}
         return Verified(
             snapshot=merge(self._snapshot, found, versions),

@@ -37,6 +37,11 @@ _SOURCES = {
         *(f"toolchain/{name}.py" for name in ("arrays", "modules", "runner", "scans")),
         *(f"verify/{name}.py" for name in ("compare", "invariants", "numerics_child")),
     ),
+    "edges": (
+        *(f"toolchain/{name}.py" for name in ("arrays", "modules", "runner", "scans")),
+        *(f"verify/{name}.py" for name in ("compare", "invariants", "numerics_child", "values")),
+        *(f"verify/{name}.py" for name in ("confirm_child", "edges", "inquest", "rebuild")),
+    ),
 }
 """Stage -> files of this package that its results come from."""
 

@@ -52,8 +52,10 @@ class VerifyProgress:
 
     def second_look(self, tasks: Tasks[Any]) -> None:
         """Show how many disagreements have been looked at again."""
-        done, total = tasks.done.total(), tasks.total.total()
-        self._show(f"{self._time()} · looked again at {done:,}/{total:,} disagreements")
+        done, total = tasks.done, tasks.total
+        again = f"looked again at {done['confirm']:,}/{total['confirm']:,} disagreements"
+        edges = f"took {done['edges']:,}/{total['edges']:,} samples to the edge"
+        self._show(f"{self._time()} · {again} · {edges}")
 
     def _show(self, line: str) -> None:
         now = time.monotonic()

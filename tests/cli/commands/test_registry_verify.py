@@ -82,7 +82,7 @@ def test_report(tpu_audit: CommandLine, hand: FakeHand) -> None:
     """A report has what failed twice."""
     differs = {"outcome": "differs", "cause": "values", "kind": "values", "message": "3, not 4"}
     hand.answers |= {"add": AGREES | differs, "again": AGREES | differs}
-    counts = {"inputs": 2, "outputs": 1, "references": 0, "undefined": []}
+    counts = {"inputs": 2, "outputs": 1, "references": 0, "undefined": [], "raises": ""}
     hand.variants = [{"name": "same", "program": "again", "values": "v", "code": "...", **counts}]
 
     ran = tpu_audit(*VERIFY, "--dtype", "f32", "--report", "page.json")

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from op_registry.evidence import Cause
+from op_registry.toolchain.programs import digest
 from op_registry.verify import crew
 from op_registry.verify.crew import work_off
-from op_registry.verify.discrepancies import Discrepancy, Inquest, Inquiry, suspects
+from op_registry.verify.discrepancies import Discrepancy, Inquiry, edge_cases, suspects
 from op_registry.verify.facts import Found, LoweredSample, Problem, Ran, Values
+from op_registry.verify.inquest import Inquest
 from op_registry.verify.report import as_json, as_markdown, groups, reproducer
 from op_registry.verify.tools import NEEDED
 from op_registry.verify.workspace import Workspace
-from tests.support.fake_hand import AGREES, FakeHand
+from tests.support.fake_hand import ADD, AGREES, FakeHand
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 VERSIONS = dict.fromkeys(NEEDED, "1")
-STAGES = dict.fromkeys(("lower", "compile", "numerics", "gradient"), "1")
+STAGES = dict.fromkeys(("lower", "compile", "numerics", "gradient", "edges"), "1")
 DIFFERS = AGREES | {
     "outcome": "differs",
     "cause": "values",
@@ -50,7 +53,7 @@ def found(op: str, *sizes: int, kind: str = "values", dtype: str = "float32") ->
 
 def variant(name: str, program: str, code: str = "def call(device):\n    ...\n") -> dict[str, Any]:
     """Return what the child says of a variant."""
-    counts = {"inputs": 1, "outputs": 1, "references": 0, "undefined": []}
+    counts = {"inputs": 1, "outputs": 1, "references": 0, "undefined": [], "raises": ""}
     return {"name": name, "program": program, "values": "v", "code": code, **counts}
 
 
@@ -117,6 +120,85 @@ def test_dropped(
     ]
 
 
+def agreeing(op: str, dtype: str = "float32", flags: str = "") -> Found:
+    """Return an op with one sample that agreed."""
+    one = found(op, 6, dtype=dtype)
+    sample = replace(one.samples[0], program=digest(ADD), flags=frozenset(flags.split()))
+    return replace(one, samples=(sample,), ran={0: Ran()})
+
+
+def at_edges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variants: list[dict[str, Any]]
+) -> tuple[Inquiry, list[str]]:
+    """Take one sample to the edges; ``add``, the sample's own program, differs there."""
+    fake = FakeHand(
+        script={}, log=tmp_path / "log", answers={"add": DIFFERS, "bad": DIFFERS}, variants=variants
+    )
+    monkeypatch.setattr(crew, "Hand", lambda _: fake)
+    space = Workspace(tmp_path, VERSIONS, STAGES)
+    (space.samples / "programs").mkdir(exist_ok=True)
+    (space.samples / "v").write_bytes(b"values")
+    space.program(digest(ADD)).write_text(ADD, encoding="utf-8")
+    with space.journal:
+        inquest = Inquest(space, [], edge_cases(space, [agreeing("aten.x.default")]))
+        work_off(inquest.tasks, "python", 1, lambda: None)
+    return inquest.result(), fake.calls()
+
+
+def test_edge_cases(tmp_path: Path) -> None:
+    """Each program that agreed goes to the edge once, at the dtypes that have edges."""
+    space = Workspace(tmp_path, VERSIONS, STAGES)
+    (space.samples / "programs").mkdir()
+    space.program(digest(ADD)).write_text(ADD, encoding="utf-8")
+    every = [
+        agreeing("aten.x.default"),
+        agreeing("aten.x.out"),
+        agreeing("aten.y.default", "complex64"),
+        agreeing("aten.z.default", flags="host_integers"),
+        found("aten.w.default", 6),
+    ]
+
+    with space.journal:
+        assert [case.op for case in edge_cases(space, every)] == ["aten.x.default"]
+
+
+def test_edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What differs at an edge is looked at again there; the journal keeps the first look."""
+    variants = [variant("nan", "ignored"), variant("same", "bad")]
+    result, calls = at_edges(tmp_path, monkeypatch, variants)
+
+    assert result.edges == 2
+    assert {(one.edge, one.kind) for one in result.confirmed} == {
+        ("nan", "values"),
+        ("same", "values"),
+    }
+    assert calls.count("run aten.x.default add") == 2
+    _, again = at_edges(tmp_path, monkeypatch, variants)
+    assert again.count("run aten.x.default add") == 0
+
+
+def test_index_out_of_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where eager PyTorch raises, a program that ran at all is the finding, at that edge only."""
+    raises = {"raises": "IndexError: out of range", "outputs": 0}
+    ran = AGREES | {"outcome": "differs", "cause": "shape", "kind": "count", "message": "1, not 0"}
+    monkeypatch.setitem(DIFFERS, "kind", "count")
+    monkeypatch.setitem(DIFFERS, "message", ran["message"])
+    variants = [
+        variant("indices", "x") | raises,
+        variant("extremes", "x") | raises,
+        variant("same", "bad") | raises,
+    ]
+
+    result, _ = at_edges(tmp_path, monkeypatch, variants)
+
+    (one,) = result.confirmed
+    assert (one.kind, one.edge, one.raises) == ("indices", "indices", "IndexError: out of range")
+    page = as_markdown(result, {})
+    assert "### x: an index out of range" in page
+    assert "the kernel returns a result; eager PyTorch raises `IndexError: out of range`" in page
+    assert "raises" in reproducer(one)
+
+
 def discrepancy(op: str, kind: str = "values", **changes: Any) -> Discrepancy:
     """Return a confirmed discrepancy."""
     fields: dict[str, Any] = {
@@ -125,6 +207,8 @@ def discrepancy(op: str, kind: str = "values", **changes: Any) -> Discrepancy:
         "arguments": {"dim": 0},
         "tensors": {"self": ["float32", [1]]},
         "variant": "same",
+        "edge": "",
+        "raises": "",
         "code": "def call(device):\n    return torch.full([1], inf, device=device)\n",
         "shuffled": True,
         "samples": 1,

@@ -26,7 +26,7 @@ chips = [f"chip{n}" for n in range(40)]
 script = {"float32": {"aten.add.Tensor": [sample(0)]}}
 fake = FakeHand(script=script, log=folder / "log", pause=pause)
 crew.Hand = lambda _: fake
-stages = dict.fromkeys(("lower", "compile", "numerics", "gradient"), "1")
+stages = dict.fromkeys(("lower", "compile", "numerics", "gradient", "edges"), "1")
 space = Workspace(folder / "work", dict.fromkeys(NEEDED, "1"), stages)
 with space.journal:
     selection = Selection(dtypes=("float32",), chips=chips)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSIONS = dict.fromkeys(NEEDED, "1")
-SIGNATURES = {"lower": "a", "compile": "b", "numerics": "c", "gradient": "d"}
+SIGNATURES = {"lower": "a", "compile": "b", "numerics": "c", "gradient": "d", "edges": "e"}
 OPS = ["aten.add.Tensor", "aten.add.out", "aten.mul.Tensor"]
 SHARED = [sample(0, values=values("v0")), sample(1, values=values("v1"))]
 SCRIPT: dict[str, dict[str, list[dict[str, Any]]]] = {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from op_registry.schema import Snapshot
+    from op_registry.verify.discrepancies import Inquiry
     from op_registry.verify.run import Verified
 
 _SHORT = {
@@ -139,19 +140,20 @@ def command(ctx: click.Context, /, **settings: Any) -> None:
     names = ("ops", "dtypes", "chips", "stages", "sample", "limit")
     selection = Selection(**{name: settings[name] for name in names})
     snapshot = load(settings["registry"] or tools.registry)
-    verification = Verification(snapshot, tools, work, selection)
-    for note in verification.workspace.notes:
-        app.out.note(note)
     started = time.monotonic()
     jobs = settings["jobs"] or os.cpu_count() or 1
-    with _resumable(app, ctx, work), VerifyProgress(app.out) as progress:
+    with (
+        Verification(snapshot, tools, work, selection) as verification,
+        _resumable(app, ctx, work),
+        VerifyProgress(app.out) as progress,
+    ):
+        for note in verification.workspace.notes:
+            app.out.note(note)
         verified = verification.run(jobs, progress.pipeline)
         path = _write_snapshot(verified, settings["output"])
         if settings["report"]:
             inquiry = verification.inquire(verified, jobs, progress.second_look)
-            render = REPORTS[Path(settings["report"]).suffix]
-            text = render(inquiry, verified.snapshot.versions)
-            write_atomically(Path(settings["report"]), text)
+            _write_report(Path(settings["report"]), inquiry, verified)
     _tell(app, verified, path, settings["fmt"], time.monotonic() - started)
 
 
@@ -194,6 +196,10 @@ def _write_snapshot(verified: Verified, output: str | None) -> Path:
     path = Path(output or _file_name(verified.snapshot))
     write_atomically(path, encode(verified.snapshot).decode())
     return path
+
+
+def _write_report(path: Path, inquiry: Inquiry, verified: Verified) -> None:
+    write_atomically(path, REPORTS[path.suffix](inquiry, verified.snapshot.versions))
 
 
 def _tell(app: App, verified: Verified, path: Path, fmt: str, seconds: float) -> None:
