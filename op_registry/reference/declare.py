@@ -28,6 +28,9 @@ class Declaration:
     """The op draws random numbers; its deterministic part is a function of given noise."""
     dynamic: str = ""
     """Why the shape of the output depends on the data, where it must."""
+    static_part: Kernel | None = None
+    """Called as the overload is: what a dynamic kernel does before it needs the host, which lowers
+    where the whole does not."""
     samples: tuple[str, ...] = ()
     """Entries of torch's own test inputs that reach the op, besides those of its own name:
     ``nn.functional.interpolate`` of its functions, ``nn.EmbeddingBag`` of its modules."""
@@ -67,6 +70,13 @@ class Declaration:
         return found
 
     @property
+    def here(self) -> bool:
+        """Whether this process has the op: that of another library it may lack. Imports torch."""
+        from op_registry.build.table import overload_of
+
+        return overload_of(self.op) is not None
+
+    @property
     def eager(self) -> Kernel:
         """What the kernel is compared with: ``expected`` where there is one, else the op."""
         if self.expected is not None:
@@ -84,6 +94,7 @@ def kernel(
     accuracy: str,
     noise: bool = False,
     dynamic: str = "",
+    static_part: Kernel | None = None,
     samples: Sequence[str] = (),
     canonical: Kernel | None = None,
     tolerance: float = 1.0,
@@ -112,6 +123,7 @@ def kernel(
                 accuracy=accuracy,
                 noise=noise,
                 dynamic=dynamic,
+                static_part=static_part,
                 samples=tuple(samples),
                 canonical=canonical,
                 tolerance=tolerance,

@@ -49,7 +49,7 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
             if request.get("gradient"):
                 text = _gradient_program(declaration, sample)
             else:
-                changes = declaration.changes or declaration.overload._schema.is_mutable
+                changes = declaration.changes or _is_mutable(declaration)
                 noise = declaration.noise
                 text = program(_call(declaration), sample, noise=noise, changes=changes)
         except Exception as error:  # noqa: BLE001 - whatever the backend raises is what is told
@@ -65,9 +65,18 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
 def _call(declaration: Declaration) -> Callable[..., Any]:
     """Return the op, which the dispatcher takes to the installed kernel.
 
-    Random kernels are called directly: what they draw has to become an input.
+    Random kernels are called directly: what they draw has to become an input. So are those of
+    another library's ops where that is not installed. Of a kernel that needs the host at the end it
+    is the part before.
     """
-    return declaration.function if declaration.noise else declaration.overload
+    if declaration.static_part is not None:
+        return declaration.static_part
+    direct = declaration.noise or not declaration.here
+    return declaration.function if direct else declaration.overload
+
+
+def _is_mutable(declaration: Declaration) -> bool:
+    return declaration.here and declaration.overload._schema.is_mutable
 
 
 def program(
@@ -118,6 +127,8 @@ def _outputs(result: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
 def _gradient_program(declaration: Declaration, sample: Sample) -> str | None:
     from torch.fx.experimental.proxy_tensor import make_fx
 
+    if not declaration.here:
+        return None
     composite = is_composite(declaration.op)
     made = joint(declaration.function if composite else declaration.overload, sample)
     if made is None:
