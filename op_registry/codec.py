@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from op_registry.errors import RegistryError
-from op_registry.evidence import Cause, Refusal
+from op_registry.evidence import Cause, Refusal, place
+from op_registry.records import Records
 from op_registry.schema import (
     SNAPSHOT_SCHEMA,
     EndsIn,
@@ -52,8 +53,8 @@ def encode(snapshot: Snapshot) -> bytes:
 def decode(data: bytes, *, origin: str, canonical: bool = False) -> Snapshot:
     """Read and check a snapshot; ``origin`` names it in errors (RegistryError).
 
-    ``canonical`` promises that ``data`` came out of ``encode`` as it is, which saves encoding it
-    again for the digest.
+    ``canonical`` promises that ``data`` came out of ``encode`` as it is: it is not encoded again
+    for the digest, and an op's record is read when it is asked for.
     """
     try:
         raw = json.loads(data)
@@ -66,7 +67,7 @@ def decode(data: bytes, *, origin: str, canonical: bool = False) -> Snapshot:
         message = f"{origin}: schema {raw['schema']!r}, this version reads {SNAPSHOT_SCHEMA!r}"
         raise RegistryError(message, hint=_REBUILD)
     try:
-        snapshot = _snapshot(raw)
+        snapshot = _snapshot(raw, lazy=canonical)
     except _FormatError as error:
         raise RegistryError(f"{origin}: {error}", hint=_REBUILD) from error
     content = data if canonical else encode(snapshot)
@@ -85,6 +86,8 @@ def _plain(record: OpRecord) -> dict[str, object]:
             {f.name: v for f in fields(e) if (v := getattr(e, f.name)) is not None}
             for e in record.evidence
         ]
+    if record.dtypes:
+        plain["dtypes"] = _grouped(record.dtypes)
     if record.refusals:
         plain["refusals"] = [
             {f.name: getattr(r, f.name) for f in fields(r)} for r in record.refusals
@@ -92,18 +95,31 @@ def _plain(record: OpRecord) -> dict[str, object]:
     return plain
 
 
+def _grouped(items: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``items`` with equal values under one key, their keys joined by spaces."""
+    keys: dict[str, list[str]] = {}
+    for key, value in items.items():
+        keys.setdefault(_dump(value), []).append(key)
+    return {" ".join(same): items[same[0]] for same in keys.values()}
+
+
 class _FormatError(Exception):
     """What is wrong at which place, the file's name still to be added."""
 
 
-def _snapshot(raw: Mapping[str, Any]) -> Snapshot:
+def _snapshot(raw: Mapping[str, Any], *, lazy: bool) -> Snapshot:
     head = {name: value for name, value in raw.items() if name != "ops"}
     values = _read(head, _HEADER, "header")
     ops = raw.get("ops")
     if not isinstance(ops, dict):
         raise _FormatError("field `ops` must be an object of op records")
-    records = {op: OpRecord(op=op, **_read(r, _RECORD, f"op {op}")) for op, r in ops.items()}
-    return Snapshot(ops=records, **values)
+    if lazy:
+        return Snapshot(ops=Records(ops, _record), **values)
+    return Snapshot(ops={op: _record(op, plain) for op, plain in ops.items()}, **values)
+
+
+def _record(op: str, plain: Any) -> OpRecord:
+    return OpRecord(op=op, **_read(plain, _RECORD, f"op {op}"))
 
 
 def _read(raw: object, readers: Mapping[str, Reader], where: str) -> dict[str, Any]:
@@ -178,8 +194,12 @@ def _object(value: object) -> dict[str, Any]:
     return value
 
 
-def _objects(value: object) -> dict[str, dict[str, Any]]:
-    return {name: _object(item) for name, item in _object(value).items()}
+def _by_dtype(value: object) -> dict[str, dict[str, Any]]:
+    """Undo ``_grouped``; the dtypes come in the order in which they are shown."""
+    found = {
+        name: _object(item) for names, item in _object(value).items() for name in names.split(" ")
+    }
+    return {name: found[name] for name in sorted(found, key=place)}
 
 
 _REFUSAL: dict[str, Reader] = {
@@ -218,7 +238,7 @@ _RECORD: dict[str, Reader] = {
     "reference_checks": _mapping(_text),
     "reference_note": _text,
     "random": _flag,
-    "dtypes": _objects,
+    "dtypes": _by_dtype,
     "refusals": _refusals,
 }
 _DEFAULTS: dict[str, object] = {

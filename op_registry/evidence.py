@@ -20,6 +20,11 @@ DTYPES = ("float32", "bfloat16", "float16", "float64", "int32", "int64", "bool",
 """The dtypes that verification covers, in the order in which they are shown."""
 
 
+def place(dtype: str) -> tuple[int, str]:
+    """Return the key that sorts dtypes as they are shown, others behind those of ``DTYPES``."""
+    return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), dtype)
+
+
 class Cause(StrEnum):
     """Why a sample did not pass a step."""
 
@@ -136,15 +141,19 @@ def of(record: OpRecord, dtype: str) -> DtypeEvidence | None:
 
 
 def encode(evidence: DtypeEvidence) -> dict[str, Any]:
-    """Return the stored form: ``{"lowered": "8/8", "compiled": {"v6e": "2/2"}, ...}``."""
+    """Return the stored form: ``{"lowered": "8/8", "compiled": {"v5e v5p": "1/1"}, ...}``.
+
+    Chips with equal entries share one.
+    """
     plain: dict[str, Any] = {}
     for name in _TALLIES:
         if (tally := getattr(evidence, name)).tried:
             plain[name] = _encode_tally(tally)
     if evidence.compiled:
-        plain["compiled"] = {c: _encode_tally(t) for c, t in sorted(evidence.compiled.items())}
+        tallies = {chip: _encode_tally(tally) for chip, tally in evidence.compiled.items()}
+        plain["compiled"] = _by_chips(tallies)
     if evidence.emulated:
-        plain["emulated"] = dict(sorted(evidence.emulated.items()))
+        plain["emulated"] = _by_chips(evidence.emulated)
     if evidence.notes:
         plain["notes"] = sorted(evidence.notes)
     return plain
@@ -154,10 +163,25 @@ def decode(raw: Mapping[str, Any]) -> DtypeEvidence:
     """Read the stored form; raises KeyError, TypeError or ValueError when it is something else."""
     return DtypeEvidence(
         **{name: _decode_tally(raw[name]) for name in _TALLIES if name in raw},
-        compiled={chip: _decode_tally(tally) for chip, tally in raw.get("compiled", {}).items()},
-        emulated=dict(raw.get("emulated", {})),
+        compiled={
+            chip: _decode_tally(tally)
+            for chips, tally in raw.get("compiled", {}).items()
+            for chip in chips.split(" ")
+        },
+        emulated={
+            chip: words
+            for chips, words in raw.get("emulated", {}).items()
+            for chip in chips.split(" ")
+        },
         notes=tuple(raw.get("notes", ())),
     )
+
+
+def _by_chips(items: Mapping[str, Any]) -> dict[str, Any]:
+    chips: dict[str, list[str]] = {}
+    for chip in sorted(items):
+        chips.setdefault(repr(items[chip]), []).append(chip)
+    return {" ".join(same): items[same[0]] for same in chips.values()}
 
 
 _TALLIES = ("lowered", "numerics", "gradient")

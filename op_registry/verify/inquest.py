@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from op_registry.evidence import DTYPES
+from op_registry.evidence import place
 from op_registry.verify.collect import run_key
 from op_registry.verify.discrepancies import EDGES, INDICES, Discrepancy, Inquiry, Suspect
 from op_registry.verify.tasks import Task, Tasks
@@ -45,8 +45,8 @@ class Inquest:
 
     def result(self) -> Inquiry:
         """Return what was found, sorted; call it when all tasks are done."""
-        confirmed = sorted(self._confirmed, key=lambda d: (d.kind, d.op, _place(d.dtype), d.edge))
-        dropped = sorted(self._dropped, key=lambda item: (item[0].op, _place(item[0].dtype)))
+        confirmed = sorted(self._confirmed, key=lambda d: (d.kind, d.op, place(d.dtype), d.edge))
+        dropped = sorted(self._dropped, key=lambda item: (item[0].op, place(item[0].dtype)))
         return Inquiry(confirmed=tuple(confirmed), dropped=tuple(dropped), edges=self._edges)
 
     def _add(self, stage: str, suspect: Suspect, do: Callable[[Suspect, Hand], None]) -> None:
@@ -153,7 +153,3 @@ def _discrepancy(
         shuffled="shuffled" in failed,
         samples=suspect.samples,
     )
-
-
-def _place(dtype: str) -> int:
-    return DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES)

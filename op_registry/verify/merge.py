@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from op_registry.evidence import DTYPES, Cause, DtypeEvidence, Refusal, Tally, decode, encode
+from op_registry.evidence import Cause, DtypeEvidence, Refusal, Tally, decode, encode, place
 from op_registry.schema import Evidence, EvidenceKind, Hazard
 from op_registry.verify.refusals import refusals
 from op_registry.verify.summary import is_random, summarise
@@ -39,7 +39,7 @@ def merge_op(record: OpRecord, found: Sequence[Found]) -> OpRecord:
     seen = [one for one in found if one.samples]
     fresh = {one.dtype: encode(summarise(one)) for one in seen}
     stored = {**record.dtypes, **fresh}
-    dtypes = {name: stored[name] for name in sorted(stored, key=_place)}
+    dtypes = {name: stored[name] for name in sorted(stored, key=place)}
     every = {name: decode(raw) for name, raw in dtypes.items()}
     merged = replace(
         record,
@@ -57,10 +57,6 @@ def _kept(old: Iterable[Refusal], fresh: Iterable[str]) -> tuple[Refusal, ...]:
     names = set(fresh)
     cut = [(r, tuple(d for d in r.dtypes if d not in names)) for r in old]
     return tuple(replace(refusal, dtypes=dtypes) for refusal, dtypes in cut if dtypes)
-
-
-def _place(dtype: str) -> tuple[int, str]:
-    return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), dtype)
 
 
 def _hazards(record: OpRecord, every: Mapping[str, DtypeEvidence]) -> dict[Hazard, str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from op_registry.evidence import DTYPES, Cause, Refusal
+from op_registry.evidence import Cause, Refusal, place
 from op_registry.verify.facts import Problem
 
 if TYPE_CHECKING:
@@ -126,4 +126,4 @@ def _text(value: Any) -> str:
 
 
 def _ordered(dtypes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(dtypes, key=lambda d: (DTYPES.index(d) if d in DTYPES else 99, d)))
+    return tuple(sorted(dtypes, key=place))

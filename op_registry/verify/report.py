@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from op_registry.evidence import DTYPES
+from op_registry.evidence import place
 from op_registry.verify.discrepancies import Discrepancy
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _entry(group: Group) -> list[str]:
     by_op: dict[str, list[str]] = {}
     for member in group.members:
         by_op.setdefault(member.op, []).append(member.dtype)
-    forms = [f"`{op}` ({', '.join(sorted(by_op[op], key=_place))})" for op in sorted(by_op)]
+    forms = [f"`{op}` ({', '.join(sorted(by_op[op], key=place))})" for op in sorted(by_op)]
     given = json.dumps(first.arguments, ensure_ascii=False)
     shuffled = "so do its elements in another order" if first.shuffled else "its place matters"
     return [
@@ -186,12 +186,8 @@ def _name(op: str) -> str:
     return op.split(".")[1].strip("_")
 
 
-def _size(one: Discrepancy) -> tuple[int, int, str]:
-    return (len(one.code), _place(one.dtype), one.op)
-
-
-def _place(dtype: str) -> int:
-    return DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES)
+def _size(one: Discrepancy) -> tuple[int, tuple[int, str], str]:
+    return (len(one.code), place(one.dtype), one.op)
 
 
 REPORTS: Mapping[str, Callable[[Inquiry, Mapping[str, str]], str]] = {
