@@ -36,7 +36,14 @@ def fft_c2c(
     return result * _factor([self.shape[one] for one in dim], normalization)
 
 
-@kernel("aten._fft_r2c.default", source=_SOURCE, accuracy=_ACCURACY, samples=_REAL, tolerance=10.0)
+@kernel(
+    "aten._fft_r2c.default",
+    source=_SOURCE,
+    accuracy=_ACCURACY,
+    samples=_REAL,
+    tolerance=10.0,
+    nonfinite="here an infinity meets every root of one, zeros among their parts, and gives NaN",
+)
 def fft_r2c(
     self: torch.Tensor, dim: Sequence[int], normalization: int, onesided: bool
 ) -> torch.Tensor:

@@ -67,7 +67,8 @@ def copy_(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> 
     del non_blocking
     values = torch.ops.prims.convert_element_type(src, self.dtype).expand(self.shape)
     everywhere = torch.ones(self.shape, dtype=torch.bool, device=self.device)
-    return torch.where(everywhere, values, values.clone(), out=self)
+    zero = torch.zeros((), dtype=self.dtype, device=self.device)
+    return torch.where(everywhere, values, zero, out=self)
 
 
 @kernel(

@@ -1,0 +1,145 @@
+"""Compares the definitions of ops with eager PyTorch, and settles on the one that holds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from op_registry.build.reenter import CompositeMode
+from op_registry.build.table import overload_of, read_table
+from op_registry.reference.checks.values import check_values
+from op_registry.reference.declare import Declaration, declared
+from op_registry.reference.pointers import How, Reference, candidates, functional_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from op_registry.build.samples.sample import Sample
+    from op_registry.build.table import Entry
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """What comparing a definition with eager PyTorch came to."""
+
+    reference: Reference
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """Dtype -> samples that agree (``12/12``)."""
+    failures: tuple[str, ...] = ()
+    """Messages of the others, with the dtype."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every sample agrees, and there was one."""
+        return bool(self.checks) and not self.failures
+
+
+def prove(op: str, samples: Mapping[str, Sequence[Sample]]) -> Proof | None:
+    """Return the first definition of ``op`` that agrees with eager on all of ``samples``.
+
+    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures; None when
+    no definition was found, or each calls the op that it defines.
+    """
+    best: Proof | None = None
+    for reference in candidates(op):
+        if calls_itself(reference, samples):
+            continue
+        found = _compare(reference, samples)
+        if found.holds or not samples:
+            return found
+        if best is None or len(found.failures) < len(best.failures):
+            best = found
+    return best
+
+
+def _compare(reference: Reference, samples: Mapping[str, Sequence[Sample]]) -> Proof:
+    declaration = declared().get(reference.op) if reference.how is How.OWN else None
+    if declaration is None:
+        declaration = Declaration(
+            op=reference.op,
+            function=reference.function,
+            source="",
+            accuracy="",
+            noise=_is_random(reference.op),
+            canonical=_without_values if _is_uninitialised(reference.op) else None,
+        )
+    checks, failures = {}, []
+    for dtype, calls in samples.items():
+        outcome = check_values(declaration, dtype, calls)
+        checks[dtype] = outcome.counts
+        failures += [f"{dtype}: {message}" for message in outcome.failures]
+    return Proof(reference=reference, checks=checks, failures=tuple(failures))
+
+
+def _is_random(op: str) -> bool:
+    overload = overload_of(op)
+    return overload is not None and torch.Tag.nondeterministic_seeded in overload.tags
+
+
+def _is_uninitialised(op: str) -> bool:
+    """Tell whether the result is memory as it was found: only its shape and dtype mean anything."""
+    return op.split(".")[1].removeprefix("new_").startswith("empty")
+
+
+def _without_values(result: Any, *args: Any, **kwargs: Any) -> Any:
+    del args, kwargs
+    return pytree.tree_map_only(torch.Tensor, torch.zeros_like, result)
+
+
+def calls_itself(reference: Reference, samples: Mapping[str, Sequence[Sample]]) -> bool:
+    """Tell whether the definition calls the op that it defines, or nothing at all.
+
+    A composite has to be seen to call other ops; a Python function that calls none only returns
+    its arguments.
+    """
+    defined = {reference.op, reference.of, *functional_forms(reference.op)}
+    for calls in samples.values():
+        for sample in calls[:3]:
+            seen = _called(reference, sample)
+            opaque = seen == set() and reference.how is How.COMPOSITE
+            if opaque or (seen is not None and seen & defined):
+                return True
+    return False
+
+
+def _called(reference: Reference, sample: Sample) -> set[str] | None:
+    mode = _Calls(_table())
+    copied = sample.copied()
+    try:
+        with torch.inference_mode(), mode:
+            reference.function(*copied.args, **copied.kwargs)
+    except Exception:  # noqa: BLE001 - comparing tells
+        return None
+    return mode.seen
+
+
+@functools.cache
+def _table() -> dict[str, Entry]:
+    return read_table()
+
+
+class _Calls(CompositeMode):
+    """Notes the ops that are called, composites themselves and what they end in."""
+
+    def __init__(self, table: Mapping[str, Entry]) -> None:
+        super().__init__(table)
+        self.seen: set[str] = set()
+
+    def composite(
+        self, name: str, func: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Note the call, then go on into the composite; the prims are where definitions end."""
+        self.seen.add(name)
+        if func.namespace == "prims":
+            return func(*args, **kwargs)
+        return super().composite(name, func, key, args, kwargs)
+
+    def leaf(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the call, then run it."""
+        self.seen.add(name)
+        return super().leaf(name, func, args, kwargs)

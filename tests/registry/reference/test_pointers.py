@@ -1,0 +1,116 @@
+"""What defines an op: found mechanically, compared with eager PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from op_registry.loader import load
+from op_registry.reference.declare import Declaration
+from op_registry.reference.inexpressible import INEXPRESSIBLE
+from op_registry.reference.pointers import (
+    How,
+    Reference,
+    candidates,
+    functional_forms,
+    reference_for,
+)
+from op_registry.reference.proof import calls_itself, prove
+from op_registry.reference.samples import collect
+
+if TYPE_CHECKING:
+    from op_registry.build.samples.sample import Sample
+
+
+KERNELS = "op_registry.reference.kernels"
+
+
+def samples(op: str, *dtypes: str) -> dict[str, list[Sample]]:
+    """Return torch's samples of an op by dtype."""
+    made = Declaration(op=op, function=len, source="", accuracy="")
+    return dict(collect([made], dtypes)[op].calls)
+
+
+@pytest.mark.parametrize(
+    ("op", "how", "path"),
+    [
+        ("aten.trace.default", How.OWN, f"{KERNELS}.trace.trace"),
+        ("aten.silu.default", How.DECOMPOSITION, "torch._decomp.decompositions.silu"),
+        ("aten.linear.default", How.COMPOSITE, "aten.linear.default (CompositeImplicitAutograd)"),
+        (
+            "tpu._max_pool2d.default",
+            How.OWN,
+            "op_registry.reference.kernels.core_max_pool.max_pool",
+        ),
+    ],
+)
+def test_kinds_of_definitions(op: str, how: How, path: str) -> None:
+    """Own kernels come first, then torch's decompositions, then PyTorch's composites."""
+    found = reference_for(op)
+    assert found is not None
+    assert (found.how, found.path) == (how, path)
+
+
+def test_other_forms_take_the_functional_one() -> None:
+    """In-place and ``out=`` forms name the function of their functional form."""
+    assert functional_forms("aten.mm.out") == ["aten.mm.default"]
+    assert functional_forms("aten.mm.default") == []
+    found = reference_for("aten.mm.out")
+    assert found is not None
+    assert (found.of, found.path.rpartition(".")[2]) == ("aten.mm.default", "mm")
+    out = torch.zeros(2, 2)
+    given = torch.eye(2)
+    assert found.function(given, given, out=out) is out
+    assert torch.equal(out, given)
+
+
+def test_an_op_nobody_knows() -> None:
+    """No such op, no definition."""
+    assert reference_for("aten.nothing_like_it.default") is None
+    assert prove("aten.nothing_like_it.default", {}) is None
+
+
+@pytest.mark.parametrize(
+    "op", [*("aten.add.Tensor", "aten.mm.default", "aten.native_layer_norm.default")]
+)
+def test_definitions_are_compared(op: str) -> None:
+    """A definition that agrees with eager on every sample holds, with counts by dtype."""
+    proof = prove(op, samples(op, "float32", "bfloat16"))
+    assert proof is not None
+    assert proof.holds, proof.failures
+    assert set(proof.checks) == {"float32", "bfloat16"}
+
+
+def test_a_wrong_definition_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several definitions the one that agrees is taken; alone, a wrong one does not hold."""
+    op, given = "aten.relu.default", samples("aten.relu.default", "float32")
+    right = next(candidates(op))
+    wrong = Reference(op=op, path="wrong", how=How.REF, function=torch.ops.aten.abs.default)
+    for found, holds in (([wrong, right], True), ([wrong], False)):
+        monkeypatch.setattr("op_registry.reference.proof.candidates", lambda _, f=found: iter(f))
+        proof = prove(op, given)
+        assert proof is not None
+        assert proof.holds is holds
+    assert proof is not None
+    assert proof.failures[0].startswith("float32: ")
+
+
+def test_a_definition_must_not_be_what_it_defines() -> None:
+    """A function that comes back to the op, at any depth, defines nothing."""
+    given = samples("aten.mm.default", "float32")
+    for function, circular in (
+        (torch.mm, True),
+        (lambda a, b: torch.nn.functional.linear(a, b.t()), True),
+        (lambda a, b: (a.unsqueeze(-1) * b).sum(1), False),
+    ):
+        itself = Reference(op="aten.mm.default", path="it", how=How.REF, function=function)
+        assert calls_itself(itself, given) is circular
+
+
+def test_inexpressible_ops_exist() -> None:
+    """Each op that is said to have no definition is an op, with a sentence why."""
+    ops = load("0.2.0+torch2.13").ops
+    assert [op for op in INEXPRESSIBLE if op not in ops] == []
+    assert all(len(why) > 20 for why in INEXPRESSIBLE.values())
