@@ -29,5 +29,9 @@ def classify(error: BaseException) -> Reply:
 
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's text without what changes from run to run."""
-    text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return stable((str(error).strip() or type(error).__name__).splitlines()[0])
+
+
+def stable(text: str) -> str:
+    """Return ``text`` without what changes from run to run, and no longer than a line or two."""
     return _UNSTABLE.sub("...", text)[:300].strip()

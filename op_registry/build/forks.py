@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _FATAL = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL)
 
 
-def in_fork(work: Callable[[], None]) -> int:
+def in_fork(work: Callable[[], None], errors: Path | None = None) -> int:
     """Run ``work`` in a fork and return how that ended: 0, an exit code, or minus a signal.
+
+    What it says on standard error goes to the file ``errors``, if one is given.
 
     A fork starts at once because all is loaded; but threads of a pool do not survive it, so this
     process must not have started any.
@@ -25,6 +28,8 @@ def in_fork(work: Callable[[], None]) -> int:
     code = 70
     try:
         _die_quietly()
+        if errors is not None:
+            os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
         work()
         code = 0
     finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import re
 import selectors
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from op_registry.errors import RegistryError
+from op_registry.toolchain.last_words import last_words
 from op_registry.toolchain.replies import Loss, Lost
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ _TICK_SECONDS = 0.1
 """How often memory is looked at."""
 _GRACE_SECONDS = 5.0
 """How long a process that closed its pipe may take to end by itself."""
-_FATAL_LINE = re.compile(r"^F\d{4} |Check failed|LLVM ERROR|what\(\):|Fatal Python error")
-_PREFIX = re.compile(r"^[FEWI]\d{4} [\d:.]+ +\d+ ")
-"""Time and thread at the head of a line of a log."""
 
 
 class Ended(Exception):  # noqa: N818 - an event of the process, not an error of the caller
@@ -161,9 +158,7 @@ class Child:
     def _last_words(self) -> str:
         size = os.fstat(self._stderr.fileno()).st_size
         tail = os.pread(self._stderr.fileno(), 1 << 16, max(0, size - (1 << 16)))
-        lines = [line for line in tail.decode(errors="replace").splitlines() if line.strip()]
-        fatal = [line for line in lines if _FATAL_LINE.search(line)]
-        return _PREFIX.sub("", (fatal or lines or [""])[-1]).strip()[:500]
+        return last_words(tail.decode(errors="replace"))
 
 
 def _resident(pid: int) -> int:

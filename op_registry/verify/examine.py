@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from op_registry.build.answers import first_line
+from op_registry.evidence import Cause
 from op_registry.toolchain import arrays
 from op_registry.toolchain.programs import digest
 from op_registry.verify.describe import arguments
@@ -59,6 +61,15 @@ class Examiner:
         self, op: str, func: Any, sample: Sample, before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Return the record of ``sample``; ``before`` are those of the op's samples before it."""
+        try:
+            return self._examined(op, func, sample, before)
+        except Exception as error:  # noqa: BLE001  # results of kinds that nothing here foresees
+            how = [Cause.OTHER.value, first_line(error)]
+            return unanswered(func, sample, len(before)) | {"lowered": how}
+
+    def _examined(
+        self, op: str, func: Any, sample: Sample, before: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         right = expected(func, sample, getattr(torch, self.dtype))
         answer = lower(func, sample, right.hidden if right else frozenset())
         record = unanswered(func, sample, len(before))

@@ -34,6 +34,7 @@ _TEXTS = (
     ("device type, got: tpu", Cause.NOT_IMPLEMENTED),
     ("No backend type associated with device type tpu", Cause.NEEDS_DEVICE),
     ("Trying to get the data pointer", Cause.OTHER),
+    ("Cannot access storage of", Cause.OTHER),
     ("failed to get buffer from result tensor", Cause.OTHER),
     ("build_mlir(): argument tensor has deferred ops", Cause.OTHER),
 )

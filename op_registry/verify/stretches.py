@@ -14,9 +14,11 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from op_registry.build.answers import stable
 from op_registry.build.forks import in_fork
 from op_registry.build.table import overload_of
 from op_registry.evidence import Cause
+from op_registry.toolchain.last_words import last_words
 from op_registry.verify.examine import Examiner, unanswered
 
 if TYPE_CHECKING:
@@ -44,10 +46,10 @@ def lower_all(
     examiner = Examiner(cases, table, folder)
     begun: dict[str, Any] | None = None
     while todo:
-        code = in_fork(partial(_stretch, examiner, lines, todo, begun))
+        code = in_fork(partial(_stretch, examiner, lines, todo, begun), lines.errors)
         if code == 0:
             break
-        begun = _after_death(lines.begun(), code)
+        begun = _after_death(lines, code)
         todo = todo[todo.index(begun["op"]) :]
         if not begun["samples"]:
             lines.add(begun)
@@ -61,6 +63,8 @@ class Lines:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._under_way = path.with_suffix(".under_way")
+        self.errors = path.with_suffix(".errors")
+        """What the last stretch said on standard error."""
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Append an op's line."""
@@ -114,12 +118,13 @@ def _stretch(
     faulthandler.cancel_dump_traceback_later()
 
 
-def _after_death(noted: dict[str, Any], code: int) -> dict[str, Any]:
+def _after_death(lines: Lines, code: int) -> dict[str, Any]:
     """Return the line of the op that was under way, with an answer for the sample that ended it."""
+    noted = lines.begun()
     line: dict[str, Any] = noted["line"]
     how = [Cause.TIMED_OUT.value, f"took more than {HANG_SECONDS} s"]
     if code != _TIMED_OUT:
-        how = [Cause.CRASHED.value, f"the process ended with {_name(code)}"]
+        how = [Cause.CRASHED.value, stable(_end(code, lines.errors))]
     if noted["record"] is None:
         line["error"] = f"making samples on the CPU: {how[1]}"
         line["samples"] = []
@@ -132,10 +137,14 @@ def _hung(line: Mapping[str, Any]) -> bool:
     return any(record["lowered"][0] == Cause.TIMED_OUT for record in line["samples"][-1:])
 
 
-def _name(code: int) -> str:
+def _end(code: int, errors: Path) -> str:
+    """Say how a process ended; an abort comes with a reason."""
+    name = f"exit code {code}"
     with contextlib.suppress(ValueError):
-        return signal.Signals(-code).name
-    return f"exit code {code}"
+        name = signal.Signals(-code).name
+    said = last_words(errors.read_text(encoding="utf-8", errors="replace"))
+    reason = f": {said}" if said and code == -signal.SIGABRT else ""
+    return f"the process ended with {name}{reason}"
 
 
 def _summary(lines: Lines, ops: set[str]) -> dict[str, Any]:
