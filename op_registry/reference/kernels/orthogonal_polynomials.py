@@ -58,7 +58,7 @@ def hermite_polynomial_he(x: Any, n: Any) -> torch.Tensor:
 def laguerre_polynomial_l(x: Any, n: Any) -> torch.Tensor:
     """Return the Laguerre polynomial."""
     return _polynomial(
-        x, n, lambda y: 1 - y, lambda k, y, p, q: ((2 * k - 1 - y) * q - (k - 1) * p) / k
+        x, n, lambda y: 1 - y, lambda k, y, p, q: (2 - 1 / k - y * (1 / k)) * q - (1 - 1 / k) * p
     )
 
 
@@ -70,9 +70,7 @@ def laguerre_polynomial_l(x: Any, n: Any) -> torch.Tensor:
 )
 def legendre_polynomial_p(x: Any, n: Any) -> torch.Tensor:
     """Return the Legendre polynomial."""
-    return _polynomial(
-        x, n, lambda y: y, lambda k, y, p, q: ((2 * k - 1) * y * q - (k - 1) * p) / k
-    )
+    return _polynomial(x, n, lambda y: y, lambda k, y, p, q: (2 - 1 / k) * y * q - (1 - 1 / k) * p)
 
 
 def _polynomial(
