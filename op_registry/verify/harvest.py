@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,7 +14,7 @@ from op_registry.build.samples.extra import extra_calls
 from op_registry.build.samples.handmade.declare import handmade_samples, makers
 from op_registry.build.samples.harvest import Harvester
 from op_registry.build.samples.suite import Source, function_calls, module_calls
-from op_registry.evidence import compute_dtype
+from op_registry.evidence import DTYPES, compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,13 +44,22 @@ def harvest(table: Mapping[str, Entry], dtype: str) -> dict[str, list[Sample]]:
         found |= collective_samples(table)
     for op in sorted(makers().keys() & table.keys()):
         with contextlib.suppress(Exception):  # some cannot be made at some dtypes
-            found[op] = [*handmade_samples(op, kind), *found.get(op, ())]
+            found[op] = [*_made_for(dtype, handmade_samples(op, kind)), *found.get(op, ())]
     return found
 
 
 def filed_under(sample: Sample) -> str | None:
     """Return the dtype under which ``sample`` counts, None when it has no tensor."""
+    if sample.counts_at:
+        return sample.counts_at
     return compute_dtype(str(t.dtype).removeprefix("torch.") for t in sample.tensors())
+
+
+def _made_for(dtype: str, samples: Sequence[Sample]) -> Iterator[Sample]:
+    """Yield ``samples``; those at dtypes that have no place of their own count at ``dtype``."""
+    for sample in samples:
+        elsewhere = filed_under(sample) not in {*DTYPES, None}
+        yield replace(sample, counts_at=dtype) if elsewhere else sample
 
 
 def ordered(samples: Sequence[Sample]) -> list[Sample]:

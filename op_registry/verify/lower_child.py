@@ -30,7 +30,8 @@ An op without samples has a line as well. A line is ::
 Flags: ``random`` (the op may draw random numbers; a sample that lowered drew none on the device),
 ``host_integers`` (lengths and indices stayed on the CPU), ``no_values`` (the CPU refuses the call),
 ``shape_only`` (every output is uninitialised memory), ``hidden_write`` (the op writes to an
-argument although its schema does not say so).
+argument although its schema does not say so), ``reference_kernel`` (the CPU has no kernel, and the
+op's own reference kernel gave the values: results it has not are in ``undefined``).
 
 Outputs are the returned tensors, then arguments that were written to and not returned.
 

@@ -52,6 +52,8 @@ class Lowered:
     """The program's arguments, as places among the sample's tensors."""
     outputs: tuple[int, ...]
     """The program's results, as places among the call's: some ops return sizes on the CPU."""
+    shapes: tuple[tuple[torch.dtype, tuple[int, ...]], ...]
+    """Dtype and shape of each of the program's results."""
     host_integers: bool = False
     """Lengths and indices had to stay on the CPU: their values are part of the program."""
 
@@ -87,13 +89,14 @@ def _attempt(
         try:
             call = _Call(func, sample, hidden, stay)
             results = call.run()
-            kept = tuple(place for place, one in enumerate(results) if one.device.type == DEVICE)
+            kept = {at: one for at, one in enumerate(results) if one.device.type == DEVICE}
             if results and not kept:
                 return Refused(cause=Cause.OTHER, message=_ON_HOST)
             return Lowered(
-                program=_program([results[place] for place in kept], call),
+                program=_program(list(kept.values()), call),
                 inputs=tuple(call.placeholders),
-                outputs=kept,
+                outputs=tuple(kept),
+                shapes=tuple((one.dtype, tuple(one.shape)) for one in kept.values()),
             )
         except Exception as error:  # noqa: BLE001  # the refusal is the observation
             return _refused(error)

@@ -14,7 +14,7 @@ from op_registry.build.samples.sample import Sample, seed
 from op_registry.verify.results import outputs, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _WIDER = {
     torch.bfloat16: (torch.float64, torch.float32),
@@ -38,12 +38,17 @@ class Expected:
     """Outputs that hold uninitialised memory: only shape and dtype mean something."""
     hidden: frozenset[int]
     """Places among the sample's tensors that were written to against the schema."""
+    by_reference: bool = False
+    """The CPU has no kernel; the op's reference kernel computed the results."""
 
 
-def run(func: Any, sample: Sample) -> tuple[list[torch.Tensor], frozenset[int]] | None:
+def run(
+    func: Any, sample: Sample, stand_in: Callable[..., Any] | None = None
+) -> tuple[list[torch.Tensor], frozenset[int]] | None:
     """Return the results of ``func`` on a copy of ``sample``, None when it raises.
 
-    The second part are the places written to although the schema does not say so.
+    The second part are the places written to although the schema does not say so. ``stand_in`` is
+    called in place of ``func``.
     """
     copied = sample.copied()
     tensors = copied.tensors()
@@ -51,27 +56,35 @@ def run(func: Any, sample: Sample) -> tuple[list[torch.Tensor], frozenset[int]] 
     before = [tensor._version for tensor in tensors]
     seed()
     with contextlib.suppress(Exception), _quietly():
-        result = func(*copied.args, **copied.kwargs)
+        result = (stand_in or func)(*copied.args, **copied.kwargs)
         touched = {at for at, tensor in enumerate(tensors) if tensor._version != before[at]}
         hidden = frozenset(touched - declared)
         return outputs(result, [tensors[at] for at in sorted(declared | hidden)]), hidden
     return None
 
 
-def expected(func: Any, sample: Sample, kind: torch.dtype) -> Expected | None:
+def expected(
+    func: Any, sample: Sample, kind: torch.dtype, stand_in: Callable[..., Any] | None = None
+) -> Expected | None:
     """Return all that is known of the right results, None when the CPU refuses the call.
 
-    ``kind`` is the dtype under which the sample counts.
+    ``kind`` is the dtype under which the sample counts. ``stand_in`` is the op's reference kernel,
+    if it has one: where the CPU refuses the call it is asked instead.
     """
     ran = run(func, sample)
+    if ran is None and stand_in is not None:
+        ran = run(func, sample, stand_in)
+    else:
+        stand_in = None
     if ran is None or not all(map(_plain, ran[0])):
         return None
     found, hidden = ran
     return Expected(
         outputs=found,
-        reference=_reference(func, sample, kind, found),
-        undefined=_undefined(func, sample, found),
+        reference=_reference(func, sample, kind, found, stand_in),
+        undefined=() if stand_in else _undefined(func, sample, found),
         hidden=hidden,
+        by_reference=stand_in is not None,
     )
 
 
@@ -87,10 +100,14 @@ def _plain(tensor: torch.Tensor) -> bool:
 
 
 def _reference(
-    func: Any, sample: Sample, kind: torch.dtype, found: list[torch.Tensor]
+    func: Any,
+    sample: Sample,
+    kind: torch.dtype,
+    found: list[torch.Tensor],
+    stand_in: Callable[..., Any] | None,
 ) -> list[torch.Tensor] | None:
     for wider in _WIDER.get(kind, ()):
-        ran = run(func, _upcast(sample, kind, wider))
+        ran = run(func, _upcast(sample, kind, wider), stand_in)
         if ran is not None and [t.shape for t in ran[0]] == [t.shape for t in found]:
             return ran[0]
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -47,7 +48,7 @@ class Families:
             outputs = _outputs(relative, sample) if _out_arguments(func._schema) else []
             made = call(func._schema, values, outputs)
             if made is not None:
-                yield made
+                yield replace(made, tolerance=sample.tolerance, counts_at=sample.counts_at)
 
 
 def bind(schema: Any, sample: Sample) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class Sample:
     tolerance: tuple[float, float] | None = None
     """Absolute and relative error that torch's own tests allow the function it was taken from,
     where they allow more than usual."""
+    counts_at: str | None = None
+    """The dtype it was made for, where its tensors have others (``float8_e4m3fn``)."""
 
     def copied(self) -> Sample:
         """Return the same call on fresh tensors, so that in-place ops spoil nothing."""

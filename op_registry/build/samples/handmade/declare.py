@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -34,6 +35,13 @@ def handmade(*ops: str) -> Callable[[Maker], Maker]:
 def call(*args: Any, **kwargs: Any) -> Sample:
     """Return the sample with these arguments."""
     return Sample(args=args, kwargs=kwargs)
+
+
+def into(samples: Iterator[Sample], **dtypes: torch.dtype) -> Iterator[Sample]:
+    """Yield ``samples`` with empty ``out=`` tensors of these dtypes, for ops no CPU has."""
+    for sample in samples:
+        outs = {name: torch.empty(0, dtype=dtype) for name, dtype in dtypes.items()}
+        yield replace(sample, kwargs=sample.kwargs | outs)
 
 
 def handmade_samples(op: str, dtype: torch.dtype) -> Sequence[Sample]:
