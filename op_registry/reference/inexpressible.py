@@ -10,8 +10,23 @@ if TYPE_CHECKING:
 
 INEXPRESSIBLE: Mapping[str, str] = MappingProxyType(
     {
+        "aten._foobar.default": "a test of PyTorch's own bindings, without a meaning",
+        "aten._fused_sdp_choice.default": "returns which of PyTorch's attention kernels for "
+        "CUDA or the CPU would be taken, a number that says nothing of a TPU",
         "aten._local_scalar_dense.default": "hands one element to Python, which no op on tensors "
         "does",
+        "aten._spdiags.default": "makes a sparse tensor, which the TPU backend does not have",
+        "aten._test_functorch_fallback.default": "a test of PyTorch's own dispatcher, without a "
+        "meaning",
+        "aten._test_optional_filled_intlist.default": "a test of PyTorch's own bindings, "
+        "without a meaning",
+        "aten._test_optional_floatlist.default": "a test of PyTorch's own bindings, without a "
+        "meaning",
+        "aten._test_optional_intlist.default": "a test of PyTorch's own bindings, without a "
+        "meaning",
+        "aten.from_file.default": "maps a file into the host's memory",
+        "aten.is_set_to.default": "asks whether two tensors share their storage, which no "
+        "values of theirs tell",
     }
 )
 """Op overload -> one sentence why."""
