@@ -76,12 +76,15 @@ def compare(
     *,
     tolerance: tuple[float, float] | None = None,
     undefined: Collection[int] = (),
+    computed: torch.dtype | None = None,
 ) -> Difference | None:
     """Return how ``answers`` differ from ``eager``, None when they agree.
 
     ``reference`` holds the results of the same call on inputs of a more precise dtype.
     ``tolerance`` is relative and absolute; torch.testing's of the dtype when None. ``undefined``
-    are places of results that hold uninitialised memory, like those of ``empty_like``.
+    are places of results that hold uninitialised memory, like those of ``empty_like``. ``computed``
+    is the dtype of the call's inputs: without a reference its rounding is granted to results of a
+    more precise dtype.
     """
     if len(answers) != len(eager):
         words = f"{len(answers)} results, eager PyTorch returns {len(eager)}"
@@ -91,10 +94,21 @@ def compare(
         exact = usable[place] if usable is not None else None
         found = _outside(answer, wanted)
         if found is None and place not in undefined:
-            found = _inside(answer, wanted, exact, tolerance)
+            found = _inside(
+                answer, wanted, exact, tolerance or _usual(wanted.dtype, computed, exact)
+            )
         if found is not None:
             return Difference(kind=found.kind, message=f"result {place}: {found.message}")
     return None
+
+
+def _usual(
+    dtype: torch.dtype, computed: torch.dtype | None, exact: torch.Tensor | None
+) -> tuple[float, float]:
+    given = [_TOLERANCES.get(dtype, (0.0, 0.0))]
+    if exact is None and computed in _TOLERANCES:
+        given.append(_TOLERANCES[computed])
+    return max(given)
 
 
 def _outside(answer: torch.Tensor, eager: torch.Tensor) -> Difference | None:
@@ -111,7 +125,7 @@ def _inside(
     answer: torch.Tensor,
     eager: torch.Tensor,
     exact: torch.Tensor | None,
-    tolerance: tuple[float, float] | None,
+    tolerance: tuple[float, float],
 ) -> Difference | None:
     if not (eager.is_floating_point() or eager.is_complex()):
         return _integers(answer, eager)
@@ -179,9 +193,9 @@ def _kinds(numbers: torch.Tensor) -> torch.Tensor:
 
 
 def _finite(
-    numbers: _Numbers, dtype: torch.dtype, tolerance: tuple[float, float] | None
+    numbers: _Numbers, dtype: torch.dtype, tolerance: tuple[float, float]
 ) -> Difference | None:
-    rtol, atol = tolerance or _TOLERANCES[dtype]
+    rtol, atol = tolerance
     answer, eager = numbers.answer, numbers.eager
     error = (answer - eager).abs()
     near = eager.isfinite() & (error <= atol + rtol * eager.abs())

@@ -126,7 +126,12 @@ def _difference(
     counts = ("inputs", "outputs", "references", "undefined")
     request = {key: variant[key] for key in ("program", "values", *counts)}
     sample = suspect.sample
-    extra = {"op": suspect.op, "arguments": sample.arguments, "tolerance": sample.tolerance}
+    extra = {
+        "op": suspect.op,
+        "dtype": suspect.dtype,
+        "arguments": sample.arguments,
+        "tolerance": sample.tolerance,
+    }
     answer = hand.run(request | extra).get("done", {})
     kind, message = answer.get("kind", ""), answer.get("message", "")
     if variant["raises"]:

@@ -2,8 +2,9 @@
 
 A server for ``toolchain.Worker``. A request names the program and one sample's values::
 
-    {"op": "aten.abs.default", "arguments": {}, "program": path, "values": path, "inputs": 2,
-     "outputs": 1, "references": 1, "undefined": [], "tolerance": null or [rtol, atol]}
+    {"op": "aten.abs.default", "dtype": "float32", "arguments": {}, "program": path,
+     "values": path, "inputs": 2, "outputs": 1, "references": 1, "undefined": [],
+     "tolerance": null or [rtol, atol]}
 
 and is answered with ``{"outcome": "ok", "message": "", "cause": "", "kind": "", "rewritten": []}``.
 ``outcome`` is ``ok`` (agrees), ``differs`` (``kind`` says in what, ``cause`` how the evidence files
@@ -66,6 +67,8 @@ def judge(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compare(request: dict[str, Any], answers: Sequence[Tensor]) -> Difference | None:
+    import torch
+
     known = arrays.load(request["values"])
     first, second = request["inputs"], request["inputs"] + request["outputs"]
     inputs, eager, reference = known[:first], known[first:second], known[second:]
@@ -80,6 +83,7 @@ def _compare(request: dict[str, Any], answers: Sequence[Tensor]) -> Difference |
         unique(reference) if reference else None,
         tolerance=tuple(granted) if granted else None,
         undefined=request["undefined"],
+        computed=getattr(torch, request["dtype"]),
     )
 
 

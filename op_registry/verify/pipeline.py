@@ -65,8 +65,8 @@ class Pipeline:
         self.tasks.add(Task(urgency=urgency, stage=stage, key=key, do=do))
 
     def _lower(self, dtype: str, hand: Hand) -> None:
-        if "lower" in self.selection.stages:
-            hand.lower(dtype, str(self.workspace.samples), self._ops)
+        if "lower" in self.selection.stages and (unseen := self.workspace.unseen(dtype, self._ops)):
+            hand.lower(dtype, str(self.workspace.samples), unseen)
         for found in self.workspace.found(dtype):
             if found.op in self._wanted:
                 self._plan(found)
@@ -96,19 +96,20 @@ class Pipeline:
         if self.workspace.journal.get("numerics", key) is not None:
             self.reused += 1
             return
-        do = partial(self._run, key, found.op, sample)
+        do = partial(self._run, key, found, sample)
         self._add(found.dtype, "numerics", key, plan.cost(text), do)
 
     def _compile(self, program: str, chip: str, hand: Hand) -> None:
         kept = hand.compile(str(self.workspace.program(program)), chip)
         self._keep("compile", (program, chip), kept)
 
-    def _run(self, key: tuple[str, ...], op: str, sample: LoweredSample, hand: Hand) -> None:
+    def _run(self, key: tuple[str, ...], found: Found, sample: LoweredSample, hand: Hand) -> None:
         values = sample.values
         if values is None or sample.program is None:
             return
         request = {
-            "op": op,
+            "op": found.op,
+            "dtype": found.dtype,
             "arguments": sample.arguments,
             "program": str(self.workspace.program(sample.program)),
             "values": str(self.workspace.values(values)),

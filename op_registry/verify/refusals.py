@@ -83,7 +83,19 @@ def _of_dtypes(cases: Sequence[_Case]) -> Iterable[Refusal]:
         most = max(counts.items(), key=lambda item: (item[1], item[0]))[0]
         grouped.setdefault(most, []).append(dtype)
     for (cause, message), dtypes in grouped.items():
-        yield Refusal(message=message, when={}, dtypes=_ordered(dtypes), cause=cause)
+        these = [case for case in cases if case.dtype in dtypes]
+        when = _named(message, these)
+        yield Refusal(message=message, when=when, dtypes=_ordered(dtypes), cause=cause)
+
+
+def _named(message: str, cases: Sequence[_Case]) -> dict[str, Any]:
+    """Return the arguments that a message names with the value that all of ``cases`` have."""
+    shared = {
+        name: json.loads(value)
+        for name, value in cases[0].args.items()
+        if all(case.args.get(name) == value for case in cases)
+    }
+    return {name: value for name, value in shared.items() if f"{name}={value}" in message}
 
 
 def _of_values(cases: Sequence[_Case]) -> Iterable[Refusal]:

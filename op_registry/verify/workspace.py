@@ -11,7 +11,7 @@ from op_registry.verify.journal import Journal
 from op_registry.verify.tools import NEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from op_registry.verify.facts import Values
@@ -58,6 +58,11 @@ class Workspace:
             for line in file:
                 if line.endswith(b"\n"):
                     yield json.loads(line)
+
+    def unseen(self, dtype: str, ops: Iterable[str]) -> list[str]:
+        """Return those of ``ops`` that have no line at ``dtype``."""
+        known = {line["op"] for line in self.lines(dtype)}
+        return [op for op in ops if op not in known]
 
     def lowered(self, dtype: str) -> int:
         """Return how many ops have a line at ``dtype``; reads only what is new since last time."""

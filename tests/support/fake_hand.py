@@ -80,11 +80,11 @@ class FakeHand:
         (place / "programs").mkdir(exist_ok=True)
         for text in PROGRAMS.values():
             (place / "programs" / f"{digest(text)}.mlir").write_text(text, encoding="utf-8")
-        with (place / f"samples.{dtype}.jsonl").open("w", encoding="utf-8") as file:
-            for op, records in self.script.get(dtype, {}).items():
-                if op in ops:
-                    self._values(place, records)
-                    file.write(json.dumps({"op": op, "dtype": dtype, "samples": records}) + "\n")
+        with (place / f"samples.{dtype}.jsonl").open("a", encoding="utf-8") as file:
+            for op in ops:
+                records = self.script.get(dtype, {}).get(op, [])
+                self._values(place, records)
+                file.write(json.dumps({"op": op, "dtype": dtype, "samples": records}) + "\n")
 
     def compile(self, program: str, chip: str) -> dict[str, Any]:
         """Say that the program compiles."""

@@ -168,3 +168,12 @@ def test_half_reference_is_ignored() -> None:
 
     for useless in (torch.tensor([2.0]), torch.tensor([2.0, 2.0], dtype=torch.float64)):
         assert compare([answer], [eager], [useless]) is not None
+
+
+def test_inputs_of_a_coarser_dtype() -> None:
+    """A float32 result of bfloat16 inputs may be rounded as those, unless a reference is there."""
+    eager, answer = torch.tensor([0.539062]), torch.tensor([0.538116])
+
+    assert compare([answer], [eager]) is not None
+    assert compare([answer], [eager], computed=torch.bfloat16) is None
+    assert compare([answer], [eager], [eager.double()], computed=torch.bfloat16) is not None

@@ -137,13 +137,13 @@ def test_stages(tmp_path: Path, hand: FakeHand) -> None:
 
 
 def test_resume(tmp_path: Path, hand: FakeHand) -> None:
-    """A second run only asks the lowering child, which knows itself what is left to do."""
+    """A second run does nothing again, whatever the stage."""
     run(workspace(tmp_path))
     hand.calls()
 
     again = run(workspace(tmp_path))
 
-    assert hand.calls() == ["lower float32", "lower int64"]
+    assert hand.calls() == []
     assert again.reused >= 7
 
 
@@ -178,7 +178,7 @@ def test_other_versions(tmp_path: Path, hand: FakeHand) -> None:
     assert len(newer.notes) == 1
     assert "starts afresh" in newer.notes[0]
     run(workspace(tmp_path))
-    assert len(hand.calls()) == 2
+    assert hand.calls() == []
 
 
 def test_an_error_stops_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,15 @@ def test_argument(make_found: Make) -> None:
     )
 
 
+def test_argument_in_the_message(make_found: Make) -> None:
+    """Where every sample of a dtype was refused, a message may still name the argument."""
+    no: dict[str, object] = {"dim": 1, "sorted": False}
+
+    (refusal,) = refusals([make_found("float32", (no, SORTED), (no, SORTED))])
+
+    assert refusal.when == {"sorted": False}
+
+
 def test_argument_that_is_absent(make_found: Make) -> None:
     """None is a value too: a kernel that wants a weight."""
     found = [make_found("float32", ({"weight": None}, NO), ({}, None))]
