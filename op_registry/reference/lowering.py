@@ -1,7 +1,8 @@
 """The child that lowers reference kernels through torch_tpu, no TPU needed.
 
 Request: ``{"op": "aten.mish.default", "dtype": "float32", "most": 3, "folder": "/where"}``, with
-``"gradient": true`` for the joint graph of forward and backward. The result is
+``"gradient": true`` for the joint graph of forward and backward, and ``"largest": true`` for the
+largest samples instead of the first ones. The result is
 ``{"lowered": [...]}`` with, for each sample, ``{"program": path of the StableHLO text}`` or
 ``{"error": what it raised}``.
 """
@@ -16,9 +17,10 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from op_registry.build.table import overload_of
 from op_registry.reference.checks.gradient import is_composite, joint
 from op_registry.reference.checks.outcome import tell
-from op_registry.reference.declare import declared
+from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.install import install
 from op_registry.reference.samples import collect
 from op_registry.toolchain.serve import serve
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from op_registry.build.samples.sample import Sample
-    from op_registry.reference.declare import Declaration
     from op_registry.toolchain.serve import Handle
 
 _DEVICE = "tpu"
@@ -38,12 +39,21 @@ def prepare() -> Handle:
     # Before the backend is there: after it, inputs would be made on it.
     kernels = declared()
     install()
-    return lambda request: {"lowered": list(_lowered(kernels[request["op"]], request))}
+    return lambda request: {"lowered": list(_lowered(_declaration(kernels, request), request))}
+
+
+def _declaration(kernels: dict[str, Declaration], request: dict[str, Any]) -> Declaration:
+    """Return the kernel's declaration, or one for an op of the backend's own."""
+    op = request["op"]
+    plain = Declaration(op=op, function=overload_of(op), source="", accuracy="")  # type: ignore[arg-type]
+    return kernels.get(op, plain)
 
 
 def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict[str, str]]:
     dtype = request["dtype"]
     samples = collect([declaration], [dtype])[declaration.op].calls.get(dtype, [])
+    if request.get("largest"):
+        samples = sorted(samples, key=_elements, reverse=True)
     for place, sample in enumerate(samples[: request["most"]]):
         try:
             if request.get("gradient"):
@@ -60,6 +70,10 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
             path = Path(request["folder"], f"{name}.mlir")
             path.write_text(text, encoding="utf-8")
             yield {"program": str(path)}
+
+
+def _elements(sample: Sample) -> int:
+    return sum(tensor.numel() for tensor in sample.tensors())
 
 
 def _call(declaration: Declaration) -> Callable[..., Any]:

@@ -34,6 +34,11 @@ class Proof:
     """Messages of the others, with the dtype."""
 
     @property
+    def agrees(self) -> bool:
+        """Whether some sample agrees."""
+        return any(not counts.startswith("0/") for counts in self.checks.values())
+
+    @property
     def holds(self) -> bool:
         """Whether every sample agrees, and there was one."""
         return bool(self.checks) and not self.failures
@@ -42,8 +47,8 @@ class Proof:
 def prove(op: str, samples: Mapping[str, Sequence[Sample]]) -> Proof | None:
     """Return the first definition of ``op`` that agrees with eager on all of ``samples``.
 
-    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures; None when
-    no definition was found, or each calls the op that it defines.
+    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures. None when
+    no definition was found, or each calls the op that it defines or agrees on no sample.
     """
     best: Proof | None = None
     for reference in candidates(op):
@@ -52,7 +57,7 @@ def prove(op: str, samples: Mapping[str, Sequence[Sample]]) -> Proof | None:
         found = _compare(reference, samples)
         if found.holds or not samples:
             return found
-        if best is None or len(found.failures) < len(best.failures):
+        if found.agrees and (best is None or len(found.failures) < len(best.failures)):
             best = found
     return best
 

@@ -61,6 +61,13 @@ class Toolchain:
         outcome = Outcome(check=name, dtype=dtype, tried=len(found), failures=failures)
         return outcome, [one["program"] for one in found if "program" in one]
 
+    def largest(self, op: str, dtype: str) -> str | None:
+        """Lower the largest sample of an op at ``dtype``; return the program's path, if any."""
+        request = {"op": op, "dtype": dtype, "most": 1, "largest": True, "folder": self._folder}
+        reply = self._lower.call(request, _LOWER_SECONDS)
+        found = reply.result["lowered"] if isinstance(reply, Done) else []
+        return next((one["program"] for one in found if "program" in one), None)
+
     def compile(self, dtype: str, programs: list[str], chip: str) -> Outcome:
         """Compile the smallest and the largest of ``programs`` for ``chip``."""
         ordered = sorted(programs, key=lambda path: (Path(path).stat().st_size, path))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import torch
 
+from op_registry.build.samples.sample import Sample
 from op_registry.loader import load
 from op_registry.reference.declare import Declaration
 from op_registry.reference.inexpressible import INEXPRESSIBLE
@@ -17,12 +16,8 @@ from op_registry.reference.pointers import (
     functional_forms,
     reference_for,
 )
-from op_registry.reference.proof import calls_itself, prove
+from op_registry.reference.proof import Proof, calls_itself, prove
 from op_registry.reference.samples import collect
-
-if TYPE_CHECKING:
-    from op_registry.build.samples.sample import Sample
-
 
 KERNELS = "op_registry.reference.kernels"
 
@@ -84,17 +79,24 @@ def test_definitions_are_compared(op: str) -> None:
 
 
 def test_a_wrong_definition_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several definitions the one that agrees is taken; alone, a wrong one does not hold."""
+    """Of several definitions the one that agrees is taken; what never agrees defines nothing."""
     op, given = "aten.relu.default", samples("aten.relu.default", "float32")
     right = next(candidates(op))
-    wrong = Reference(op=op, path="wrong", how=How.REF, function=torch.ops.aten.abs.default)
-    for found, holds in (([wrong, right], True), ([wrong], False)):
-        monkeypatch.setattr("op_registry.reference.proof.candidates", lambda _, f=found: iter(f))
-        proof = prove(op, given)
-        assert proof is not None
-        assert proof.holds is holds
-    assert proof is not None
-    assert proof.failures[0].startswith("float32: ")
+    close = Reference(op=op, path="close", how=How.REF, function=torch.ops.aten.gelu.default)
+    wrong = Reference(op=op, path="wrong", how=How.REF, function=torch.ops.aten.cosh.default)
+
+    def proved(*found: Reference) -> Proof | None:
+        monkeypatch.setattr("op_registry.reference.proof.candidates", lambda _: iter(found))
+        return prove(op, given)
+
+    assert proved(wrong, right) == prove(op, given)
+    assert proved(wrong) is None
+    empty = {"float32": [Sample(args=(torch.zeros(0),), kwargs={}), *given["float32"]]}
+    monkeypatch.setattr("op_registry.reference.proof.candidates", lambda _: iter([close]))
+    partly = prove(op, empty)
+    assert partly is not None
+    assert not partly.holds
+    assert partly.failures[0].startswith("float32: ")
 
 
 def test_a_definition_must_not_be_what_it_defines() -> None:

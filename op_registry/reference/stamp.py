@@ -1,0 +1,160 @@
+"""Compares the definition of every op with eager PyTorch and writes that into a snapshot.
+
+``python -m op_registry.reference.stamp SNAPSHOT --journal FILE``: what the journal holds is done,
+so that an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from op_registry.build.table import overload_of, read_table
+from op_registry.codec import decode, encode
+from op_registry.evidence import DTYPES
+from op_registry.reference.declare import declared
+from op_registry.reference.inexpressible import INEXPRESSIBLE
+from op_registry.reference.proof import prove
+from op_registry.reference.samples import collect
+from op_registry.verify.cases import Cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from op_registry.build.samples.sample import Sample
+    from op_registry.schema import OpRecord, Snapshot
+
+Calls = dict[str, dict[str, "list[Sample]"]]
+"""Op -> dtype -> samples."""
+_MOST_FAILURES = 3
+"""Kept of one op."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stamp:
+    """What defines one op, and on how many samples it agrees with eager PyTorch."""
+
+    op: str
+    path: str
+    """Empty: nothing defines it."""
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """Dtype -> ``12/12``."""
+    failures: tuple[str, ...] = ()
+    """The first messages of samples that disagree."""
+
+
+def stamps(ops: Iterable[str], calls: Mapping[str, Mapping[str, list[Sample]]]) -> Iterator[Stamp]:
+    """Yield a stamp for each of ``ops``, also for those without samples."""
+    for op in ops:
+        proof = prove(op, calls.get(op, {}))
+        if proof is None:
+            yield Stamp(op=op, path="")
+        else:
+            yield Stamp(
+                op=op,
+                path=proof.reference.path,
+                checks=proof.checks,
+                failures=proof.failures[:_MOST_FAILURES],
+            )
+
+
+def gather(ops: Iterable[str], dtypes: Iterable[str] = DTYPES) -> Calls:
+    """Return samples of ``ops``: those of the kernels' own checks, else those of verification.
+
+    Takes a minute for each dtype: it runs torch's own test inputs.
+    """
+    wanted, names = list(ops), list(dtypes)
+    kernels = declared()
+    own = collect([kernels[op] for op in wanted if op in kernels], names)
+    found: Calls = {op: dict(samples.calls) for op, samples in own.items()}
+    table, others = read_table(), [op for op in wanted if op not in kernels]
+    for name in names:
+        cases = Cases(table, name)
+        for op in others:
+            func = overload_of(op)
+            if func is not None and (samples := cases.samples(op, func)):
+                found.setdefault(op, {})[name] = samples
+    return found
+
+
+def stamped(snapshot: Snapshot, found: Mapping[str, Stamp]) -> Snapshot:
+    """Return ``snapshot`` with what ``found`` says; ops that it leaves out stay as they are."""
+    ops = {op: _with(record, found.get(op)) for op, record in snapshot.ops.items()}
+    return replace(snapshot, ops=ops, digest="")
+
+
+def _with(record: OpRecord, stamp: Stamp | None) -> OpRecord:
+    if stamp is None:
+        return record
+    return replace(
+        record,
+        reference=stamp.path or None,
+        reference_checks=dict(stamp.checks),
+        reference_note="" if stamp.path else INEXPRESSIBLE.get(record.op, ""),
+    )
+
+
+def read(journal: Path) -> dict[str, Stamp]:
+    """Return the stamps of a journal by op; empty when there is none yet."""
+    if not journal.exists():
+        return {}
+    found = {}
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        try:
+            raw: dict[str, Any] = json.loads(line)
+        except ValueError:  # the last line of a run that was killed
+            continue
+        stamp = Stamp(**(raw | {"failures": tuple(raw["failures"])}))
+        found[stamp.op] = stamp
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Stamp a snapshot file in place; return 2 when it cannot be read."""
+    options = _parser().parse_args(arguments)
+    path, journal = Path(options.snapshot), Path(options.journal)
+    try:
+        snapshot = decode(path.read_bytes(), origin=f"registry {options.snapshot!r}")
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    done = read(journal)
+    todo = [op for op in snapshot.ops if op not in done]
+    with journal.open("a", encoding="utf-8") as out:
+        out.write("\n")  # ends what a killed run left
+        for stamp in stamps(todo, gather(todo, options.dtype or DTYPES) if todo else {}):
+            out.write(json.dumps(asdict(stamp)) + "\n")
+            out.flush()
+    found = read(journal)
+    path.write_bytes(encode(stamped(snapshot, found)))
+    sys.stdout.write(_told(found))
+    return 0
+
+
+def _told(found: Mapping[str, Stamp]) -> str:
+    named = [stamp for stamp in found.values() if stamp.path]
+    proven = [stamp for stamp in named if stamp.checks and not stamp.failures]
+    partly = [stamp for stamp in named if stamp.failures]
+    rest = len(named) - len(proven) - len(partly)
+    return (
+        f"{len(found)} ops: {len(named)} are defined, {len(proven)} of these agree with eager "
+        f"PyTorch on every sample, {len(partly)} not on all, {rest} have no samples\n"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m op_registry.reference.stamp")
+    parser.description = "Write what defines each op, and whether that agrees, into a snapshot."
+    parser.add_argument("snapshot", help="snapshot file (.json), changed in place")
+    parser.add_argument("--journal", required=True, help="file that keeps what is done")
+    parser.add_argument("--dtype", action="append", choices=DTYPES, help="only this; repeatable")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

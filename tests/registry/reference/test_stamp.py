@@ -1,0 +1,88 @@
+"""What defines each op, written into a snapshot."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from op_registry.codec import decode, encode
+from op_registry.reference import stamp as module
+from op_registry.reference.declare import Declaration
+from op_registry.reference.inexpressible import INEXPRESSIBLE
+from op_registry.reference.samples import collect
+from op_registry.reference.stamp import Stamp, main, read, stamped, stamps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    import pytest
+
+    from op_registry.reference.stamp import Calls
+    from op_registry.schema import OpRecord, Snapshot
+
+NOTHING = next(iter(INEXPRESSIBLE))
+
+
+def calls(ops: Iterable[str], dtypes: Iterable[str] = ("float32", "int64")) -> Calls:
+    """Return torch's samples of a few ops, without the long way through all test inputs."""
+    names = list(dtypes)
+    made = [Declaration(op=op, function=len, source="", accuracy="") for op in ops]
+    return {op: dict(found.calls) for op, found in collect(made, names).items()}
+
+
+def test_stamps_name_and_count() -> None:
+    """Each op gets the path of its definition, and by dtype how many samples agree."""
+    ops = ["aten.add.Tensor", "aten.trace.default", NOTHING]
+    add, trace, nothing = stamps(ops, calls(ops[:2]))
+
+    assert (add.path, add.failures) == ("torch._refs.add", ())
+    assert set(add.checks) == {"float32", "int64"}
+    assert all(len(set(counts.split("/"))) == 1 for counts in add.checks.values())
+    assert trace.path == "op_registry.reference.kernels.trace.trace"
+    assert nothing == Stamp(op=NOTHING, path="")
+
+
+def test_a_snapshot_takes_stamps(
+    make_record: Callable[..., OpRecord], make_snapshot: Callable[..., Snapshot]
+) -> None:
+    """Path and counts go into the record, or why there are none; other records stay."""
+    ops = ("aten.add.Tensor", NOTHING, "aten.mul.Tensor")
+    snapshot = make_snapshot(*(make_record(op) for op in ops))
+    found = {
+        ops[0]: Stamp(op=ops[0], path="torch._refs.add", checks={"float32": "8/8"}),
+        NOTHING: Stamp(op=NOTHING, path=""),
+    }
+    add, nothing, mul = (stamped(snapshot, found).ops[op] for op in ops)
+
+    assert (add.reference, add.reference_checks) == ("torch._refs.add", {"float32": "8/8"})
+    assert (nothing.reference, nothing.reference_note) == (None, INEXPRESSIBLE[NOTHING])
+    assert mul == snapshot.ops[ops[2]]
+
+
+def test_an_interrupted_run_goes_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    make_record: Callable[..., OpRecord],
+    make_snapshot: Callable[..., Snapshot],
+) -> None:
+    """Ops in the journal are not compared again; half a line at its end is."""
+    monkeypatch.setattr(module, "gather", calls)
+    path, journal = tmp_path / "snapshot.json", tmp_path / "journal"
+    ops = ("aten.add.Tensor", "aten.mul.Tensor")
+    path.write_bytes(encode(make_snapshot(*(make_record(op) for op in ops))))
+    old = {"op": ops[0], "path": "known", "checks": {}, "failures": []}
+    journal.write_text(json.dumps(old) + "\n" + '{"op": "aten.mu', encoding="utf-8")
+
+    assert main([str(path), "--journal", str(journal)]) == 0
+    assert "2 ops: 2 are defined, 1 of these agree" in capsys.readouterr().out
+    assert set(read(journal)) == set(ops)
+    done = decode(path.read_bytes(), origin="the snapshot").ops
+    assert [done[op].reference for op in ops] == ["known", "torch._refs.mul"]
+
+
+def test_no_such_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that cannot be read is an error on one line."""
+    assert main([str(tmp_path / "none.json"), "--journal", str(tmp_path / "j")]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
