@@ -5,11 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from op_registry.reference.inexpressible_formats import FORMATS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INEXPRESSIBLE: Mapping[str, str] = MappingProxyType(
     {
+        **FORMATS,
         "aten._foobar.default": "a test of PyTorch's own bindings, without a meaning",
         "aten._fused_sdp_choice.default": "returns which of PyTorch's attention kernels for "
         "CUDA or the CPU would be taken, a number that says nothing of a TPU",
