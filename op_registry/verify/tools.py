@@ -35,11 +35,14 @@ _SOURCES = {
     ),
     "numerics": (
         *(f"toolchain/{name}.py" for name in ("arrays", "modules", "runner", "scans")),
-        *(f"verify/{name}.py" for name in ("compare", "invariants", "numerics_child")),
+        *(f"verify/{name}.py" for name in ("compare", "invariants", "numerics_child", "widened")),
     ),
     "edges": (
         *(f"toolchain/{name}.py" for name in ("arrays", "modules", "runner", "scans")),
-        *(f"verify/{name}.py" for name in ("compare", "invariants", "numerics_child", "values")),
+        *(
+            f"verify/{name}.py"
+            for name in ("compare", "invariants", "numerics_child", "values", "widened")
+        ),
         *(f"verify/{name}.py" for name in ("confirm_child", "edges", "inquest", "rebuild")),
     ),
 }
