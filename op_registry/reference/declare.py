@@ -42,6 +42,8 @@ class Declaration:
     needs: tuple[str, ...] = ()
     """Ops with a kernel that the gradient calls inside functions of autograd's own; those that the
     derivative formula names itself are known."""
+    own_gradient: str = ""
+    """Why the kernel, which brings its own gradient, takes the place of autograd's formula too."""
     most_elements: int = 100_000
     """Samples with a larger tensor are left out: some definitions look at all pairs."""
     nonfinite: str = ""
@@ -99,6 +101,7 @@ def kernel(
     canonical: Kernel | None = None,
     tolerance: float = 1.0,
     needs: Sequence[str] = (),
+    own_gradient: str = "",
     most_elements: int = 100_000,
     nonfinite: str = "",
     expected: Kernel | None = None,
@@ -128,6 +131,7 @@ def kernel(
                 canonical=canonical,
                 tolerance=tolerance,
                 needs=tuple(needs),
+                own_gradient=own_gradient,
                 most_elements=most_elements,
                 nonfinite=nonfinite,
                 expected=expected,

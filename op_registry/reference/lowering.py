@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from op_registry.build.table import overload_of
-from op_registry.reference.checks.gradient import is_composite, joint
+from op_registry.reference.checks.gradient import differentiated, joint
 from op_registry.reference.checks.outcome import tell
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.install import install
@@ -143,8 +143,7 @@ def _gradient_program(declaration: Declaration, sample: Sample) -> str | None:
 
     if not declaration.here:
         return None
-    composite = is_composite(declaration.op)
-    made = joint(declaration.function if composite else declaration.overload, sample)
+    made = joint(differentiated(declaration), sample)
     if made is None:
         return None
     function, inputs = made

@@ -121,6 +121,8 @@ class _Planner:
             return Step(entry=entry, function=function, keys=())
         # Autograd takes a composite apart: its kernel has to stand where autograd does.
         whole = Resolution.COMPOSITE_IMPLICIT in self._table[op].composites
+        if op in self._declared:
+            whole |= bool(self._declared[op].own_gradient)
         keys = (_BACKEND, _AUTOGRAD) if whole else (_BACKEND,)
         return Step(entry=entry, function=adapted(function, overload._schema), keys=keys)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from op_registry.reference.declare import Declaration
+    from op_registry.reference.declare import Declaration, Kernel
     from op_registry.schema import Snapshot
 
 Grads = list[torch.Tensor | None]
@@ -45,7 +46,7 @@ def check_gradient(
     if not declaration.here or declaration.overload._schema.is_mutable:
         return Outcome(check="gradient", dtype=dtype, tried=0)
     for sample in samples:
-        wanted, exact = _wanted(eager, sample)
+        wanted, exact = _wanted(eager, sample, declaration.canonical)
         if wanted is None or (declaration.noise and draws_differ(eager, sample)):
             continue
         tried += 1
@@ -54,11 +55,12 @@ def check_gradient(
     return Outcome(check="gradient", dtype=dtype, tried=tried, failures=tuple(failures))
 
 
-def is_composite(op: str) -> bool:
-    """Tell whether autograd sees through ``op`` because PyTorch itself takes it apart."""
-    name = op.removesuffix(".default").replace(".", "::", 1)
-    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CompositeImplicitAutograd")
-    return found
+def differentiated(declaration: Declaration) -> Callable[..., Any]:
+    """Return what autograd sees: the kernel of a composite op, else the op and its formula."""
+    name = declaration.op.removesuffix(".default").replace(".", "::", 1)
+    composite = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CompositeImplicitAutograd")
+    found: Callable[..., Any] = declaration.overload
+    return declaration.function if composite or declaration.own_gradient else found
 
 
 def _fails(
@@ -71,9 +73,7 @@ def _fails(
     mode = _Substituted(kernels)
     try:
         with mode:
-            composite = is_composite(declaration.op)
-            call = declaration.function if composite else declaration.overload
-            found = _gradients(call, sample)
+            found = _gradients(differentiated(declaration), sample, declaration.canonical)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return tell(error)
     refused = (refusal(op, snapshot, declaration) for op in sorted(mode.leaves))
@@ -82,14 +82,18 @@ def _fails(
     return difference(found, *wanted, tolerance=max(1.0, declaration.tolerance))
 
 
-def _wanted(eager: Any, sample: Sample) -> tuple[Grads | None, Grads | None]:
+def _wanted(
+    eager: Any, sample: Sample, canonical: Kernel | None
+) -> tuple[Grads | None, Grads | None]:
     found: tuple[Grads | None, Grads | None] = (None, None)
     with contextlib.suppress(Exception):  # eager does not differentiate this call
-        found = expected(eager, sample, _gradients)
+        found = expected(eager, sample, partial(_gradients, canonical=canonical))
     return found
 
 
-def _gradients(function: Callable[..., Any], sample: Sample) -> Grads | None:
+def _gradients(
+    function: Callable[..., Any], sample: Sample, canonical: Kernel | None = None
+) -> Grads | None:
     """Return the gradients of a weighted sum of all outputs; None when none depends on inputs."""
     copied = sample.copied()
     inputs = [t for t in copied.tensors() if t.is_floating_point() or t.is_complex()]
@@ -99,6 +103,8 @@ def _gradients(function: Callable[..., Any], sample: Sample) -> Grads | None:
     with warnings.catch_warnings(), torch.autograd.set_multithreading_enabled(False):
         warnings.simplefilter("ignore")
         result = function(*copied.args, **copied.kwargs)
+        if canonical:
+            result = canonical(result, *copied.args, **copied.kwargs)
         leaves = pytree.tree_leaves(result)
         outputs = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
         if not outputs:

@@ -25,34 +25,44 @@ from op_registry.reference.kernels._matrices import (
 
 _SOURCE = "product of the pivots of Gaussian elimination"
 _ACCURACY = "that of the LU decomposition: rounding times the growth of the pivots"
+_HOST = "the formula calls linalg_lu_solve, whose TPU kernel waits for the host"
 
 
-@kernel("aten._linalg_det.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
+@kernel(
+    "aten._linalg_det.default",
+    source=_SOURCE,
+    accuracy=_ACCURACY,
+    nonfinite=INFINITE,
+    own_gradient=_HOST,
+)
 def linalg_det_parts(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return the determinants (...) of (..., n, n) ``A``, the LU matrix and the pivots.
 
     They are the factors of A^T where ``A`` is real and contiguous, as PyTorch's formulas expect.
     """
-    factors, pivots = _factored("linalg.det", _as_formulas_expect(A))
-    return _swaps(pivots, A.dtype) * _diagonal(factors).prod(-1), factors, pivots
+    found, factors, pivots = applied(_Determinant, A)
+    return found, factors, pivots
 
 
-@kernel("aten._linalg_slogdet.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
+@kernel(
+    "aten._linalg_slogdet.default",
+    source=_SOURCE,
+    accuracy=_ACCURACY,
+    nonfinite=INFINITE,
+    own_gradient=_HOST,
+)
 def linalg_slogdet_parts(
     A: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return sign and log|det| (...) of (..., n, n) ``A``, the LU matrix and the pivots."""
-    factors, pivots = _factored("linalg.slogdet", _as_formulas_expect(A))
-    diagonal = _diagonal(factors)
-    sign = _swaps(pivots, A.dtype) * diagonal.sgn().prod(-1)
-    return sign, diagonal.abs().log().sum(-1), factors, pivots
+    sign, logabsdet, factors, pivots = applied(_LogDeterminant, A)
+    return sign, logabsdet, factors, pivots
 
 
 @kernel("aten.linalg_det.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
 def linalg_det(A: torch.Tensor) -> torch.Tensor:
     """Return the determinants (...) of (..., n, n) ``A``."""
-    found: torch.Tensor = applied(_Determinant, A)
-    return found
+    return linalg_det_parts(A)[0]
 
 
 @kernel("aten.det.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
@@ -64,8 +74,7 @@ def det(self: torch.Tensor) -> torch.Tensor:
 @kernel("aten.linalg_slogdet.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
 def linalg_slogdet(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return sign and log|det| (...) of (..., n, n) ``A``: 0 and -inf where it is singular."""
-    sign, logabsdet = applied(_LogDeterminant, A)
-    return sign, logabsdet
+    return linalg_slogdet_parts(A)[:2]
 
 
 @kernel("aten.slogdet.default", source=_SOURCE, accuracy=_ACCURACY, nonfinite=INFINITE)
@@ -87,10 +96,12 @@ class _Determinant(torch.autograd.Function):
     """d det A = det A trace(A^-1 dA)."""
 
     @staticmethod
-    def forward(ctx: Any, matrix: torch.Tensor) -> torch.Tensor:
-        found, _, _ = linalg_det_parts(matrix)
+    def forward(ctx: Any, matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        factors, pivots = _factored("linalg.det", _as_formulas_expect(matrix))
+        found = _swaps(pivots, matrix.dtype) * _diagonal(factors).prod(-1)
+        ctx.mark_non_differentiable(factors, pivots)
         ctx.save_for_backward(matrix, found)
-        return found
+        return found, factors, pivots
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
@@ -103,10 +114,15 @@ class _LogDeterminant(torch.autograd.Function):
     """d log det A = trace(A^-1 dA); its imaginary part turns the sign."""
 
     @staticmethod
-    def forward(ctx: Any, matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        sign, logabsdet, _, _ = linalg_slogdet_parts(matrix)
+    def forward(
+        ctx: Any, matrix: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        factors, pivots = _factored("linalg.slogdet", _as_formulas_expect(matrix))
+        diagonal = _diagonal(factors)
+        sign = _swaps(pivots, matrix.dtype) * diagonal.sgn().prod(-1)
+        ctx.mark_non_differentiable(factors, pivots)
         ctx.save_for_backward(matrix, sign)
-        return sign, logabsdet
+        return sign, diagonal.abs().log().sum(-1), factors, pivots
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
