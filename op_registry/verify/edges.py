@@ -80,9 +80,12 @@ def _halves(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _extremes(tensor: torch.Tensor) -> torch.Tensor:
-    info = torch.finfo(tensor.dtype) if _is_float(tensor) else torch.iinfo(tensor.dtype)
-    tensor.view(-1)[0] = info.max
-    tensor.view(-1)[-1] = info.min
+    if _is_float(tensor):
+        # One of them only: two of opposite signs cancel, and the order of a sum decides the rest.
+        tensor.view(-1)[0] = torch.finfo(tensor.dtype).max
+        return tensor
+    tensor.view(-1)[0] = torch.iinfo(tensor.dtype).max
+    tensor.view(-1)[-1] = torch.iinfo(tensor.dtype).min
     return tensor
 
 

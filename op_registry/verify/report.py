@@ -30,7 +30,7 @@ _EDGES = {
     "nan": "a NaN among the elements",
     "infinity": "infinities among the elements",
     "halves": "halves",
-    "extremes": "the dtype's largest and smallest numbers among the elements",
+    "extremes": "the dtype's largest number among the elements",
     "indices": "an index out of range",
 }
 """Edge -> what the call has of it, in words."""
