@@ -1,13 +1,14 @@
-"""Average pooling as sums of shifted reads."""
+"""Average pooling as sums of shifted reads, and its backward."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._vjp import ACCURACY, SOURCE, vjp, wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,32 +33,94 @@ def avg_pool2d(
     A window is divided by its elements inside the padded input; by those inside the input without
     ``count_include_pad``; by ``divisor_override`` when given.
     """
-    size, pads = _two(kernel_size), _two(padding)
-    steps = _two(stride) if stride else size
+    windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _pooled(self, 2, *windows)
+
+
+@kernel(
+    "aten.avg_pool3d.default",
+    source="definition",
+    accuracy="as `sum`, in float32 for shorter types",
+)
+def avg_pool3d(
+    self: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> torch.Tensor:
+    """Return the means of windows of ``self`` (*, depth, height, width), as ``avg_pool2d`` does."""
+    windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _pooled(self, 3, *windows)
+
+
+@kernel("aten.avg_pool2d_backward.default", source=SOURCE, accuracy=ACCURACY)
+def avg_pool2d_backward(
+    grad_output: torch.Tensor,
+    self: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> torch.Tensor:
+    """Return the gradient of ``self`` for that of its means, ``grad_output``."""
+    windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return vjp(lambda x: _pooled(x, 2, *windows), [self], grad_output)[0]
+
+
+@kernel("aten.avg_pool3d_backward.default", source=SOURCE, accuracy=ACCURACY)
+def avg_pool3d_backward(
+    grad_output: torch.Tensor,
+    self: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> torch.Tensor:
+    """Return the gradient of ``self`` for that of its means, ``grad_output``."""
+    windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return vjp(lambda x: _pooled(x, 3, *windows), [self], grad_output)[0]
+
+
+def _pooled(
+    self: torch.Tensor,
+    rank: int,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> torch.Tensor:
+    size, pads = _each(kernel_size, rank), _each(padding, rank)
+    steps = _each(stride, rank) if stride else size
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     for k, p in zip(size, pads, strict=True):
         if p > k // 2 or p < 0:
             raise RuntimeError(f"pad should be at most half of effective kernel size, got {p}, {k}")
-    planes = self.float() if self.dtype in {torch.bfloat16, torch.float16} else self
+    planes, space = wide(self), self.shape[-rank:]
     counts = [
         _windows(n, k, s, p, ceil_mode=ceil_mode)
-        for n, k, s, p in zip(self.shape[-2:], size, steps, pads, strict=True)
+        for n, k, s, p in zip(space, size, steps, pads, strict=True)
     ]
     total = _summed(planes, size, steps, pads, counts)
     if divisor_override is not None:
         return (total / divisor_override).to(self.dtype)
-    shape = [n + 2 * p for n, p in zip(self.shape[-2:], pads, strict=True)]
-    inside = torch.ones(shape if count_include_pad else self.shape[-2:], device=self.device)
-    divisor = _summed(
-        inside.to(planes.dtype), size, steps, [0, 0] if count_include_pad else pads, counts
-    )
-    result = total / divisor
+    shape = [n + 2 * p for n, p in zip(space, pads, strict=True)] if count_include_pad else space
+    inside = torch.ones(shape, dtype=planes.dtype, device=self.device)
+    result = total / _summed(inside, size, steps, [0] * rank if count_include_pad else pads, counts)
     return (result if planes.dtype.is_floating_point else result.trunc()).to(self.dtype)
 
 
-def _two(given: Sequence[int]) -> list[int]:
-    return [given[0], given[0]] if len(given) == 1 else list(given)
+def _each(given: Sequence[int], rank: int) -> list[int]:
+    return list(given) * rank if len(given) == 1 else list(given)
 
 
 def _windows(n: int, k: int, s: int, p: int, *, ceil_mode: bool) -> int:
@@ -74,14 +137,16 @@ def _summed(
     pads: Sequence[int],
     counts: Sequence[int],
 ) -> torch.Tensor:
-    ends = [
-        max(0, (c - 1) * s + k - n - p)
-        for n, k, s, p, c in zip(planes.shape[-2:], size, steps, pads, counts, strict=True)
+    edges = [
+        (p, max(0, (c - 1) * s + k - n - p))
+        for n, k, s, p, c in zip(planes.shape[-len(size) :], size, steps, pads, counts, strict=True)
     ]
-    padded = torch.constant_pad_nd(planes, [pads[1], ends[1], pads[0], ends[0]])
+    padded = torch.constant_pad_nd(planes, [side for edge in reversed(edges) for side in edge])
     total = torch.zeros((), dtype=planes.dtype, device=planes.device)
-    for y, x in itertools.product(*map(range, size)):  # over the window's elements
-        rows = slice(y, y + (counts[0] - 1) * steps[0] + 1, steps[0])
-        columns = slice(x, x + (counts[1] - 1) * steps[1] + 1, steps[1])
-        total = total + padded[..., rows, columns]
+    for offsets in itertools.product(*map(range, size)):  # over the window's elements
+        reads: list[Any] = [
+            slice(start, start + (count - 1) * step + 1, step)
+            for start, count, step in zip(offsets, counts, steps, strict=True)
+        ]
+        total = total + padded[(..., *reads)]
     return total

@@ -42,3 +42,17 @@ def bernoulli(dtype: torch.dtype) -> Iterator[Sample]:
     if dtype.is_floating_point:
         for probability in (0.1, 0.7, 1.0):
             yield call(torch.zeros(5, 5).to(dtype), probability)
+
+
+@handmade("aten.linear_backward.default")
+def linear_backward(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield inputs of one, two and three dimensions, and gradients that are not asked for."""
+    if dtype not in {torch.float32, torch.bfloat16}:
+        return
+    for shape, asked in (
+        ((2, 4, 8), [True] * 3),
+        ((4, 8), [True, True, False]),
+        ((8,), [True] * 3),
+    ):
+        given, weight = torch.randn(shape).to(dtype), torch.randn(5, 8).to(dtype)
+        yield call(given, torch.randn(*shape[:-1], 5).to(dtype), weight, asked)

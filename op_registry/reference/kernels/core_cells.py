@@ -1,0 +1,123 @@
+"""One step of recurrent networks, with what their backward starts from."""
+
+from __future__ import annotations
+
+import torch
+
+from op_registry.reference.declare import kernel
+
+_SOURCE = "definition (Hochreiter & Schmidhuber 1997; Cho et al. 2014), gates in PyTorch's order"
+_ACCURACY = "rounding of elementwise float32"
+_NO_CPU = "eager CPU PyTorch has no kernel: compared with the unfused cell"
+
+
+def _expected_lstm(
+    input_gates: torch.Tensor,
+    hidden_gates: torch.Tensor,
+    cx: torch.Tensor,
+    input_bias: torch.Tensor | None = None,
+    hidden_bias: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, ...]:
+    eye = torch.eye(input_gates.shape[-1], dtype=cx.dtype)
+    zeros = torch.zeros(input_gates.shape[-1], dtype=cx.dtype)
+    given = input_gates + hidden_gates
+    none = torch.zeros_like(cx)
+    biases = [zeros if one is None else one for one in (input_bias, hidden_bias)]
+    recurrent = torch.zeros(given.shape[-1], cx.shape[-1], dtype=cx.dtype)
+    hidden, cell = torch.lstm_cell(given, (none, cx), eye, recurrent, *biases)
+    parts = (given + biases[0] + biases[1]).unflatten(-1, (4, -1))
+    gates = torch.stack(
+        [parts[:, k].tanh() if k == 2 else parts[:, k].sigmoid() for k in range(4)], 1
+    )
+    return hidden, cell, gates.flatten(1)
+
+
+def _lstm(gates: torch.Tensor, cx: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    into, forget, new, out = gates.chunk(4, 1)
+    into, forget, new, out = into.sigmoid(), forget.sigmoid(), new.tanh(), out.sigmoid()
+    cell = forget * cx + into * new
+    return out * cell.tanh(), cell, torch.cat([into, forget, new, out], 1)
+
+
+@kernel(
+    "aten._thnn_fused_lstm_cell.default",
+    source=_SOURCE,
+    accuracy=f"{_ACCURACY}; {_NO_CPU}",
+    nonfinite="what it is compared with goes another way to the gates",
+    expected=_expected_lstm,
+)
+def thnn_fused_lstm_cell(
+    input_gates: torch.Tensor,
+    hidden_gates: torch.Tensor,
+    cx: torch.Tensor,
+    input_bias: torch.Tensor | None = None,
+    hidden_bias: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return hidden state, cell state (batch, size) and the gates (batch, 4 size) after a step.
+
+    ``input_gates`` and ``hidden_gates`` (batch, 4 size) are the products with the weights.
+    """
+    gates = input_gates + hidden_gates
+    for bias in (input_bias, hidden_bias):
+        gates = gates if bias is None else gates + bias
+    return _lstm(gates, cx)
+
+
+def _expected_lstm_backward(
+    grad_hy: torch.Tensor | None,
+    grad_cy: torch.Tensor | None,
+    cx: torch.Tensor,
+    cy: torch.Tensor,
+    workspace: torch.Tensor,
+    has_bias: bool,
+) -> tuple[torch.Tensor | None, ...]:
+    """Differentiate a step whose gates before their functions are found from those after them."""
+    into, forget, new, out = workspace.chunk(4, 1)
+    before = torch.cat([into.logit(), forget.logit(), new.atanh(), out.logit()], 1)
+    with torch.enable_grad():
+        leaves = [before.detach().requires_grad_(), cx.detach().requires_grad_()]
+        into, forget, new, out = leaves[0].chunk(4, 1)
+        made = forget.sigmoid() * leaves[1] + into.sigmoid() * new.tanh()
+        cell = made + (cy - made).detach()  # samples may hold any state
+        pairs = [(out.sigmoid() * cell.tanh(), grad_hy), (cell, grad_cy)]
+        used = [(made, grad) for made, grad in pairs if grad is not None]
+        found = torch.autograd.grad([made for made, _ in used], leaves, [grad for _, grad in used])
+    return found[0], found[1], found[0].sum(0) if has_bias else None
+
+
+@kernel(
+    "aten._thnn_fused_lstm_cell_backward_impl.default",
+    source="derivative",
+    accuracy=f"{_ACCURACY}; {_NO_CPU}",
+    nonfinite="what it is compared with goes another way to the gates",
+    expected=_expected_lstm_backward,
+)
+def thnn_fused_lstm_cell_backward(
+    grad_hy: torch.Tensor | None,
+    grad_cy: torch.Tensor | None,
+    cx: torch.Tensor,
+    cy: torch.Tensor,
+    workspace: torch.Tensor,
+    has_bias: bool,
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """Return the gradients of the gates (batch, 4 size), of ``cx``, and of a bias if there is one.
+
+    ``workspace`` are the gates after their functions, ``cy`` the new cell state.
+    """
+    if grad_hy is None and grad_cy is None:
+        return None, None, None
+    into, forget, new, out = workspace.chunk(4, 1)
+    hidden = torch.zeros_like(cx) if grad_hy is None else grad_hy
+    squashed = cy.tanh()
+    cell = hidden * out * (1 - squashed * squashed)
+    cell = cell if grad_cy is None else cell + grad_cy
+    gates = torch.cat(
+        [
+            cell * new * into * (1 - into),
+            cell * cx * forget * (1 - forget),
+            cell * into * (1 - new * new),
+            hidden * squashed * out * (1 - out),
+        ],
+        1,
+    )
+    return gates, cell * forget, gates.sum(0) if has_bias else None
