@@ -18,8 +18,10 @@ from op_registry.reference.kernels._numeric import floats
 
 _SOURCE = "three-term recurrence"
 _ACCURACY = "rounding that grows with the order"
-_BOUND = 128
-"""Highest order that a tensor may ask for; NaN beyond."""
+_BOUND = 64
+"""Highest order of Laguerre and Legendre polynomials that a tensor may ask for; NaN beyond."""
+_SINGLE_HERMITE, _DOUBLE_HERMITE = 128, 512
+"""Highest orders that eager computes of Hermite polynomials, by dtype; NaN beyond."""
 _BOUNDED = f"{_ACCURACY}; NaN for orders in a tensor above {_BOUND}, where eager goes on"
 _NONFINITE = "eager stops its recurrence at the first NaN, of infinity at other orders"
 _FORMS = ("default", "x_scalar", "n_scalar")
@@ -35,7 +37,7 @@ _Next = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 def hermite_polynomial_h(x: Any, n: Any) -> torch.Tensor:
     """Return the physicist's Hermite polynomial; NaN above order 128, in float64 above 512."""
     return _polynomial(
-        x, n, lambda y: y + y, lambda k, y, p, q: (y + y) * q - 2 * (k - 1) * p, eager=True
+        x, n, lambda y: y + y, lambda k, y, p, q: (y + y) * q - 2 * (k - 1) * p, hermite=True
     )
 
 
@@ -46,7 +48,7 @@ def hermite_polynomial_h(x: Any, n: Any) -> torch.Tensor:
 )
 def hermite_polynomial_he(x: Any, n: Any) -> torch.Tensor:
     """Return the probabilist's Hermite polynomial; NaN above order 128, in float64 above 512."""
-    return _polynomial(x, n, lambda y: y, lambda k, y, p, q: y * q - (k - 1) * p, eager=True)
+    return _polynomial(x, n, lambda y: y, lambda k, y, p, q: y * q - (k - 1) * p, hermite=True)
 
 
 @kernel(
@@ -79,16 +81,18 @@ def _polynomial(
     first: Callable[[torch.Tensor], torch.Tensor],
     step: _Next,
     *,
-    eager: bool = False,
+    hermite: bool = False,
 ) -> torch.Tensor:
-    """Return the polynomial that ``first`` is at order 1; ``eager``: with eager's own bound."""
+    """Return the polynomial that ``first`` is at order 1."""
 
     def of(y: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-        bound = 512 if eager and y.dtype is torch.float64 else _BOUND
+        bound = _BOUND
+        if hermite:
+            bound = _DOUBLE_HERMITE if y.dtype is torch.float64 else _SINGLE_HERMITE
         if isinstance(n, torch.Tensor):
             return _of_orders(y, order, bound, first(y), step)
         number = int(n) if math.isfinite(n) else -1
-        if eager and number > bound:
+        if hermite and number > bound:
             return torch.full_like(y, math.nan)
         return _of_order(y, number, first(y), step)
 

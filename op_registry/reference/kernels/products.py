@@ -81,6 +81,20 @@ def renorm(self: torch.Tensor, p: Any, dim: int, maxnorm: Any) -> torch.Tensor:
     return self * torch.where(norm > maxnorm, maxnorm / (norm + _TINY), 1).to(self.dtype)
 
 
+@kernel(
+    "aten._compute_linear_combination.default",
+    source="one product of matrices",
+    accuracy="accumulation order of sums",
+)
+def compute_linear_combination(input: torch.Tensor, coefficients: torch.Tensor) -> torch.Tensor:
+    """Return sums of the slices of ``input`` (slices, ...), each row of weights giving one.
+
+    ``coefficients`` is (sums, slices).
+    """
+    flat = input.reshape(input.shape[0], -1)
+    return (coefficients.to(flat.dtype) @ flat).reshape(coefficients.shape[0], *input.shape[1:])
+
+
 def _matrix_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     if left.is_floating_point() or left.is_complex():
         return left @ right

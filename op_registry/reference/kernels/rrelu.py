@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._outputs import put
 
 _LOWER, _UPPER = 1 / 8, 1 / 3
 _SOURCE = "definition (Xu et al. 2015)"
@@ -85,6 +86,22 @@ def rrelu_with_noise_in_place(
 ) -> torch.Tensor:
     """Put the activation of ``self`` in its place and return it; ``noise`` as above."""
     return self.copy_(rrelu_with_noise(self, noise, lower, upper, training, generator, slopes))
+
+
+@kernel("aten.rrelu_with_noise.out", source=_SOURCE, accuracy=_ACCURACY, noise=True)
+def rrelu_with_noise_out(
+    self: torch.Tensor,
+    noise: torch.Tensor,
+    lower: float = _LOWER,
+    upper: float = _UPPER,
+    training: bool = False,
+    generator: torch.Generator | None = None,
+    slopes: torch.Tensor | None = None,
+    *,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    """Put the activation of ``self`` into ``out`` and return it; ``noise`` as above."""
+    return put(out, rrelu_with_noise(self, noise, lower, upper, training, generator, slopes))
 
 
 def _check(self: torch.Tensor, noise: torch.Tensor, lower: float, upper: float) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._outputs import put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,33 @@ def slow_conv2d_backward(
         *(False, [0, 0], 1, output_mask),
     )
     return found
+
+
+@kernel(
+    "aten._slow_conv2d_backward.grad_input",
+    source=_SOURCE,
+    accuracy=_ACCURACY,
+    nonfinite=_NONFINITE,
+)
+def slow_conv2d_backward_into(
+    grad_output: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    *,
+    grad_input: torch.Tensor,
+    grad_weight: torch.Tensor,
+    grad_bias: torch.Tensor,
+) -> _Gradients:
+    """Put the gradients of input, weight and bias into the last three arguments."""
+    found = slow_conv2d_backward(
+        grad_output, self, weight, kernel_size, stride, padding, [True, True, True]
+    )
+    outs = (grad_input, grad_weight, grad_bias)
+    first, second, third = (put(out, one) for out, one in zip(outs, found, strict=True))
+    return first, second, third
 
 
 @kernel(

@@ -37,6 +37,13 @@ def glu_backward_jvp(dtype: torch.dtype) -> Iterator[Sample]:
             yield call(grad_x, grad, x, dgrad, dx, dim)
 
 
+@handmade("aten.rrelu_with_noise.out")
+def rrelu_with_noise_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield the calls below with a tensor for the result."""
+    for sample in rrelu_with_noise(dtype):
+        yield call(*sample.args, out=torch.empty_like(sample.args[0]))
+
+
 @handmade("aten.rrelu_with_noise_functional.default", "aten.rrelu_with_noise_.default")
 def rrelu_with_noise(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield calls in evaluation, in training, and in training with one slope for all."""

@@ -94,6 +94,17 @@ def slow_conv2d_backward(dtype: torch.dtype) -> Iterator[Sample]:
         yield call(grad, x, weight, size, [1, 2], [1, 0], [True, False, False])
 
 
+@handmade("aten._slow_conv2d_backward.grad_input")
+def slow_conv2d_backward_into(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield gradients with tensors for them."""
+    for sample in slow_conv2d_backward(dtype):
+        *given, mask = sample.args
+        if all(mask):
+            _, x, weight, *_ = given
+            outs = {"grad_input": torch.empty_like(x), "grad_weight": torch.empty_like(weight)}
+            yield call(*given, **outs, grad_bias=weight.new_empty(weight.shape[0]))
+
+
 @handmade("aten.slow_conv3d_forward.default")
 def slow_conv3d(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield volumes with and without bias."""

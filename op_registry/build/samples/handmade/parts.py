@@ -52,6 +52,19 @@ def transform_bias_rescale_qkv(dtype: torch.dtype) -> Iterator[Sample]:
             yield call(torch.randn(2, 3, 24).to(dtype), torch.randn(24).to(dtype), heads)
 
 
+@handmade("aten._compute_linear_combination.default")
+def compute_linear_combination(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield matrices and the weights that combine them, real as in matrix exponentials."""
+    if dtype.is_floating_point or dtype.is_complex:
+        yield call(torch.randn(3, 2, 4, dtype=dtype), torch.randn(5, 3, dtype=dtype.to_real()))
+
+
+@handmade("aten._make_dep_token.default")
+def make_dep_token(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield a token of the dtype."""
+    yield call(dtype=dtype, device=torch.device("cpu"))
+
+
 @handmade("aten._functional_assert_async.msg")
 def functional_assert_async(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield a condition that holds."""

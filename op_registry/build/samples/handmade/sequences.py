@@ -54,6 +54,49 @@ def range_step(dtype: torch.dtype) -> Iterator[Sample]:
             yield call(0.5, 2.1, 0.25, dtype=dtype, device=_CPU)
 
 
+def _logspaces(dtype: torch.dtype, *, start: bool, end: bool) -> Iterator[Sample]:
+    """Yield powers into a tensor; ``start`` and ``end`` say which exponents are tensors."""
+    if dtype is not torch.bool:
+        for first, last, steps, base in ((0, 3, 4, 10.0), (5, 1, 9, 2.0)):
+            given = [
+                torch.tensor(number) if tensor else number
+                for number, tensor in ((first, start), (last, end))
+            ]
+            yield call(*given, steps, base, out=torch.empty(steps, dtype=dtype))
+
+
+@handmade("aten.logspace.out")
+def logspace_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield exponents that are numbers."""
+    return _logspaces(dtype, start=False, end=False)
+
+
+@handmade("aten.logspace.Tensor_Tensor_out")
+def logspace_of_tensors_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield exponents that are tensors."""
+    return _logspaces(dtype, start=True, end=True)
+
+
+@handmade("aten.logspace.Tensor_Scalar_out")
+def logspace_from_tensor_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield a tensor to start from."""
+    return _logspaces(dtype, start=True, end=False)
+
+
+@handmade("aten.logspace.Scalar_Tensor_out")
+def logspace_to_tensor_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield a tensor to end with."""
+    return _logspaces(dtype, start=False, end=True)
+
+
+@handmade("aten.range.out")
+def range_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield ranges up and down into a tensor."""
+    if dtype not in {torch.bool, torch.uint8, torch.float16} and not dtype.is_complex:
+        yield call(1, 8, 3, out=torch.empty(3, dtype=dtype))
+        yield call(5, -2, -2, out=torch.empty(4, dtype=dtype))
+
+
 @handmade("aten.range.default")
 def range_one(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield ranges by steps of one."""
