@@ -91,8 +91,11 @@ def compute_linear_combination(input: torch.Tensor, coefficients: torch.Tensor) 
 
     ``coefficients`` is (sums, slices).
     """
+    if input.is_complex() and not coefficients.is_complex():
+        parts = compute_linear_combination(torch.view_as_real(input), coefficients)
+        return torch.view_as_complex(parts)
     flat = input.reshape(input.shape[0], -1)
-    return (coefficients.to(flat.dtype) @ flat).reshape(coefficients.shape[0], *input.shape[1:])
+    return (coefficients @ flat).reshape(coefficients.shape[0], *input.shape[1:])
 
 
 def _matrix_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
