@@ -51,7 +51,8 @@ def check(
         yield check_nonfinite(declaration, dtype, calls)
         if dtype in _TRACED:
             yield check_native(declaration, dtype, calls, snapshot)
-            yield check_static(declaration, dtype, calls)
+            if used:
+                yield check_static(declaration, dtype, calls)
         if used and dtype in DIFFERENTIATED:
             yield check_gradient(declaration, dtype, calls, kernels, snapshot)
     if used:

@@ -72,6 +72,17 @@ def copy_(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> 
 
 
 @kernel(
+    "aten.copy.default",
+    source="definition: the converted, broadcast values",
+    accuracy=_EXACT,
+    samples=("to", "index_copy", "slice_scatter"),
+)
+def copy(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """Return ``src``, broadcast to the shape and converted to the dtype of ``self``."""
+    return copy_(torch.empty_like(self), src, non_blocking)
+
+
+@kernel(
     "aten.as_strided_.default",
     source="definition: other sizes, strides and offset over the same memory",
     accuracy=_EXACT,

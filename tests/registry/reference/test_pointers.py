@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from op_registry.build.samples.sample import Sample
+from op_registry.build.table import overload_of
 from op_registry.loader import load
 from op_registry.reference.declare import Declaration
 from op_registry.reference.inexpressible import INEXPRESSIBLE
@@ -18,6 +19,7 @@ from op_registry.reference.pointers import (
 )
 from op_registry.reference.proof import Proof, calls_itself, prove
 from op_registry.reference.samples import collect
+from op_registry.schema import Support
 
 KERNELS = "op_registry.reference.kernels"
 
@@ -109,6 +111,18 @@ def test_a_definition_must_not_be_what_it_defines() -> None:
     ):
         itself = Reference(op="aten.mm.default", path="it", how=How.REF, function=function)
         assert calls_itself(itself, given) is circular
+
+
+def test_every_native_op_of_the_core_set_has_a_definition() -> None:
+    """PyTorch's core ops that a TPU has are all defined, or it is said why not."""
+    lacking = [
+        op
+        for op, found in load("0.2.0+torch2.13").ops.items()
+        if found.support is Support.NATIVE
+        and torch.Tag.core in getattr(overload_of(op), "tags", ())
+        and reference_for(op) is None
+    ]
+    assert set(lacking) <= set(INEXPRESSIBLE)
 
 
 def test_inexpressible_ops_exist() -> None:

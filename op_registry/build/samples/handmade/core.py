@@ -56,3 +56,12 @@ def linear_backward(dtype: torch.dtype) -> Iterator[Sample]:
     ):
         given, weight = torch.randn(shape).to(dtype), torch.randn(5, 8).to(dtype)
         yield call(given, torch.randn(*shape[:-1], 5).to(dtype), weight, asked)
+
+
+@handmade("aten.copy.default")
+def copy(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield a plain copy, one that is broadcast and one that is converted."""
+    given = torch.arange(6).reshape(2, 3).to(dtype)
+    yield call(torch.zeros(2, 3).to(dtype), given)
+    yield call(torch.zeros(4, 2, 3).to(dtype), given[:1])
+    yield call(torch.zeros(2, 3).to(dtype), torch.ones(2, 3, dtype=torch.int32))
