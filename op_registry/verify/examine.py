@@ -9,7 +9,7 @@ import torch
 
 from op_registry.build.answers import first_line
 from op_registry.evidence import Cause
-from op_registry.reference.declare import declared
+from op_registry.reference.declare import Kernel, declared
 from op_registry.toolchain import arrays
 from op_registry.toolchain.programs import digest
 from op_registry.verify.describe import arguments
@@ -50,16 +50,30 @@ def unanswered(func: Any, sample: Sample, index: int) -> dict[str, Any]:
 class Examiner:
     """Makes the records of samples, and the files they name in ``folder``."""
 
+    kind = "samples"
+    """What the file of results is called."""
+    uses_stand_ins = True
+    """Whether reference kernels stand in where the CPU has no kernel."""
+
     def __init__(self, cases: Cases, table: Mapping[str, Entry], folder: Path) -> None:
         self.dtype = cases.dtype
         self._cases = cases
         self._table = table
         self._folder = folder
-        self._stand_ins = {op: one.expected or one.function for op, one in declared().items()}
+        self._stand_ins = _stand_ins() if self.uses_stand_ins else {}
+        self._values_folder = f"values/{self.dtype}" + (
+            "" if self.kind == "samples" else f".{self.kind}"
+        )
+        for name in ("programs", self._values_folder):
+            (folder / name).mkdir(parents=True, exist_ok=True)
 
     def samples(self, op: str, func: Any) -> list[Sample]:
         """Return the samples of ``op``."""
         return self._cases.samples(op, func)
+
+    def subject(self, func: Any, sample: Sample) -> tuple[Any, Sample]:
+        """Return what is lowered for a sample: here the call itself."""
+        return func, sample
 
     def examine(
         self, op: str, func: Any, sample: Sample, before: Sequence[Mapping[str, Any]]
@@ -75,8 +89,9 @@ class Examiner:
         self, op: str, func: Any, sample: Sample, before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         kind: torch.dtype = getattr(torch, self.dtype)
-        right = expected(func, sample, kind, self._stand_ins.get(op))
-        answer = lower(func, sample, right.hidden if right else frozenset())
+        subject, given = self.subject(func, sample)
+        right = expected(subject, given, kind, self._stand_ins.get(op))
+        answer = lower(subject, given, right.hidden if right else frozenset())
         if right and right.by_reference and isinstance(answer, Lowered):
             answer = replace(answer, outputs=tuple(range(len(answer.shapes))))
             right = fitted(right, answer)
@@ -85,7 +100,7 @@ class Examiner:
             record["lowered"] = True
             self._keep(record, answer)
             if right and _match(answer, right) and _kept(before) < MOST_VALUES:
-                record["values"] = self._values(op, len(before), sample, answer, right)
+                record["values"] = self._values(op, len(before), given, answer, right)
         else:
             record["lowered"] = [answer.cause.value, answer.message]
         record["flags"] = self._flags(op, answer, right)
@@ -109,7 +124,7 @@ class Examiner:
         inputs = [tensors[place] for place in lowered.inputs]
         outputs = [right.outputs[place] for place in lowered.outputs]
         references = [right.reference[place] for place in lowered.outputs if right.reference]
-        path = f"values/{self.dtype}/{op}.{index}"
+        path = f"{self._values_folder}/{op}.{index}"
         arrays.save(self._folder / path, [*inputs, *outputs, *references])
         return {
             "path": path,
@@ -133,6 +148,10 @@ class Examiner:
         if right.by_reference:
             found.append("reference_kernel")
         return found
+
+
+def _stand_ins() -> dict[str, Kernel]:
+    return {op: one.expected or one.function for op, one in declared().items()}
 
 
 def _match(lowered: Lowered, right: Expected) -> bool:

@@ -2,10 +2,12 @@
 
 A server for ``toolchain.Worker``. A request names a dtype, a folder and what to do::
 
-    {"dtype": "float32", "folder": "/a/folder", "ops": ["aten.abs.default"]}    "ops": null for all
+    {"dtype": "float32", "folder": "/a/folder", "ops": ["aten.abs.default"], "what": "samples"}
 
-and is answered, when every op has had its turn, with ``{"ops": n, "samples": n, "lowered": n,
-"cpu_seconds": x}`` over what this request did. Meanwhile the results appear in the folder:
+(``ops``: null for all; ``what``: ``samples``, or ``gradients`` for forward and backward) and is
+answered, when every op has had its turn, with ``{"ops": n, "samples": n, "lowered": n,
+"cpu_seconds": x, "own_seconds": y}`` over what this request did: of the forks that lower, and of
+this process, which makes the samples of a dtype once. Meanwhile the results appear in the folder:
 
 ``samples.<dtype>.jsonl``: a line an op, in the order of their names, flushed line by line. Ops that
 already have a line are passed over, so a request that was cut short goes on when it is made again.
@@ -36,6 +38,11 @@ op's own reference kernel gave the values: results it has not are in ``undefined
 Outputs are the returned tensors, then arguments that were written to and not returned.
 
 ``programs/<digest>.mlir``: StableHLO, once for all samples that share it.
+
+``gradients.<dtype>.jsonl``: the same for up to two samples of an op that the CPU can differentiate.
+The program computes the outputs, then the gradients of all arguments that have one, from the
+arguments and, behind them, a cotangent for each output; the values are those. A gradient that the
+backend does not give is ``["values", "the gradient is lost: ..."]``.
 """
 
 from __future__ import annotations
@@ -59,8 +66,11 @@ def _prepare() -> Handle:
 
     # After the table: torch's own test inputs add ops to it.
     from op_registry.verify.cases import Cases
+    from op_registry.verify.examine import Examiner
+    from op_registry.verify.examine_joint import JointExaminer
     from op_registry.verify.stretches import lower_all
 
+    examiners = {one.kind: one for one in (Examiner, JointExaminer)}
     # Threads of a pool do not survive a fork.
     torch.set_num_threads(1)
     known: dict[str, Cases] = {}
@@ -70,8 +80,11 @@ def _prepare() -> Handle:
         if dtype not in known:
             known.clear()
             known[dtype] = Cases(table, dtype)
-        ops = sorted(table) if request.get("ops") is None else request["ops"]
-        done = lower_all(known[dtype], table, ops, Path(request["folder"]))
+        wanted = table if request.get("ops") is None else request["ops"]
+        ops = sorted(op for op in wanted if op in table)
+        folder = Path(request["folder"])
+        examiner = examiners[request.get("what", "samples")](known[dtype], table, folder)
+        done = lower_all(examiner, ops, folder)
         return {**done, "own_seconds": round(time.process_time() - start, 1)}
 
     return handle

@@ -13,6 +13,7 @@ from torch_tpu._internal.compile import tpu_torch_compile
 from op_registry.build.answers import classify
 from op_registry.build.observation import Answer
 from op_registry.evidence import Cause
+from op_registry.verify.joint import LOST
 from op_registry.verify.results import outputs, written
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _TEXTS = (
     ("_overrideable not implemented", Cause.NOT_IMPLEMENTED),
     ("DispatchStub: missing kernel for", Cause.NOT_IMPLEMENTED),
     ("device type, got: tpu", Cause.NOT_IMPLEMENTED),
+    ("derivative for aten::", Cause.NOT_IMPLEMENTED),
+    (LOST, Cause.VALUES),
     ("No backend type associated with device type tpu", Cause.NEEDS_DEVICE),
     ("Trying to get the data pointer", Cause.OTHER),
     ("Cannot access storage of", Cause.OTHER),

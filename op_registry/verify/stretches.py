@@ -19,14 +19,13 @@ from op_registry.build.forks import in_fork
 from op_registry.build.table import overload_of
 from op_registry.evidence import Cause
 from op_registry.toolchain.last_words import last_words
-from op_registry.verify.examine import Examiner, unanswered
+from op_registry.verify.examine import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from op_registry.build.table import Entry
-    from op_registry.verify.cases import Cases
+    from op_registry.verify.examine import Examiner
 
 HANG_SECONDS = 15
 """Of wall time for one sample, where all others take milliseconds."""
@@ -34,16 +33,11 @@ _TIMED_OUT = 1
 """Exit code of a process that the watchdog ended."""
 
 
-def lower_all(
-    cases: Cases, table: Mapping[str, Entry], ops: Sequence[str], folder: Path
-) -> dict[str, Any]:
+def lower_all(examiner: Examiner, ops: Sequence[str], folder: Path) -> dict[str, Any]:
     """Write a line to ``folder`` for every op of ``ops`` that has none; return what was done."""
-    for name in ("programs", f"values/{cases.dtype}"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    lines = Lines(folder / f"samples.{cases.dtype}.jsonl")
+    lines = Lines(folder / f"{examiner.kind}.{examiner.dtype}.jsonl")
     known = {line["op"] for line in lines.read()}
-    todo = [op for op in ops if op not in known and op in table]
-    examiner = Examiner(cases, table, folder)
+    todo = [op for op in ops if op not in known]
     begun: dict[str, Any] | None = None
     while todo:
         code = in_fork(partial(_stretch, examiner, lines, todo, begun), lines.errors)
