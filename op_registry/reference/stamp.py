@@ -7,13 +7,18 @@ so that an interrupted run goes on.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from op_registry.build.forks import in_fork
 from op_registry.build.table import overload_of, read_table
 from op_registry.codec import decode, encode
 from op_registry.evidence import DTYPES
@@ -24,13 +29,13 @@ from op_registry.reference.samples import collect
 from op_registry.verify.cases import Cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from op_registry.build.samples.sample import Sample
     from op_registry.schema import OpRecord, Snapshot
 
-Calls = dict[str, dict[str, "list[Sample]"]]
-"""Op -> dtype -> samples."""
+_HANG_SECONDS = 60
+_CRASHED = "its samples crash or hang the process"
 _MOST_FAILURES = 3
 """Kept of one op."""
 
@@ -48,38 +53,66 @@ class Stamp:
     """The first messages of samples that disagree."""
 
 
-def stamps(ops: Iterable[str], calls: Mapping[str, Mapping[str, list[Sample]]]) -> Iterator[Stamp]:
-    """Yield a stamp for each of ``ops``, also for those without samples."""
-    for op in ops:
-        proof = prove(op, calls.get(op, {}))
-        if proof is None:
-            yield Stamp(op=op, path="")
-        else:
-            yield Stamp(
-                op=op,
-                path=proof.reference.path,
-                checks=proof.checks,
-                failures=proof.failures[:_MOST_FAILURES],
-            )
+def stamp(op: str, calls: Mapping[str, list[Sample]]) -> Stamp:
+    """Return what defines ``op``, and on how many of its samples by dtype that agrees."""
+    proof = prove(op, dict(calls))
+    if proof is None:
+        return Stamp(op=op, path="")
+    return Stamp(
+        op=op,
+        path=proof.reference.path,
+        checks=proof.checks,
+        failures=proof.failures[:_MOST_FAILURES],
+    )
 
 
-def gather(ops: Iterable[str], dtypes: Iterable[str] = DTYPES) -> Calls:
-    """Return samples of ``ops``: those of the kernels' own checks, else those of verification.
+def work_through(ops: list[str], calls: Calls, journal: Path) -> None:
+    """Stamp ``ops`` into ``journal``, past those whose samples crash or hang the process."""
+    todo = ops
+    while todo:
+        in_fork(partial(_stretch, todo, calls, journal))
+        done = read(journal)
+        left = [op for op in todo if op not in done]
+        if left:
+            # The first without a stamp is the one that ended the fork.
+            _note(journal, Stamp(op=left[0], path="", failures=(_CRASHED,)))
+        todo = left[1:]
 
-    Takes a minute for each dtype: it runs torch's own test inputs.
+
+def _stretch(todo: Iterable[str], calls: Calls, journal: Path) -> None:
+    for op in todo:
+        faulthandler.dump_traceback_later(_HANG_SECONDS, exit=True, file=sys.__stderr__)
+        _note(journal, stamp(op, calls.of(op)))
+    faulthandler.cancel_dump_traceback_later()
+
+
+def _note(journal: Path, made: Stamp) -> None:
+    with journal.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(asdict(made)) + "\n")
+
+
+class Calls:
+    """Samples of ops: those of the kernels' own checks, else those of verification.
+
+    Making it takes a minute for each dtype: it runs torch's own test inputs.
     """
-    wanted, names = list(ops), list(dtypes)
-    kernels = declared()
-    own = collect([kernels[op] for op in wanted if op in kernels], names)
-    found: Calls = {op: dict(samples.calls) for op, samples in own.items()}
-    table, others = read_table(), [op for op in wanted if op not in kernels]
-    for name in names:
-        cases = Cases(table, name)
-        for op in others:
-            func = overload_of(op)
-            if func is not None and (samples := cases.samples(op, func)):
-                found.setdefault(op, {})[name] = samples
-    return found
+
+    def __init__(self, ops: Iterable[str], dtypes: Iterable[str] = DTYPES) -> None:
+        names, kernels = list(dtypes), declared()
+        wanted = [kernels[op] for op in ops if op in kernels]
+        self._own = {op: found.calls for op, found in collect(wanted, names).items()}
+        table = read_table()
+        self._cases = {name: Cases(table, name) for name in names}
+
+    def of(self, op: str) -> dict[str, list[Sample]]:
+        """Return dtype -> samples of ``op``."""
+        if op in self._own:
+            return dict(self._own[op])
+        func = overload_of(op)
+        if func is None:
+            return {}
+        made = {name: cases.samples(op, func) for name, cases in self._cases.items()}
+        return {name: list(samples) for name, samples in made.items() if samples}
 
 
 def stamped(snapshot: Snapshot, found: Mapping[str, Stamp]) -> Snapshot:
@@ -127,9 +160,9 @@ def main(arguments: list[str] | None = None) -> int:
     todo = [op for op in snapshot.ops if op not in done]
     with journal.open("a", encoding="utf-8") as out:
         out.write("\n")  # ends what a killed run left
-        for stamp in stamps(todo, gather(todo, options.dtype or DTYPES) if todo else {}):
-            out.write(json.dumps(asdict(stamp)) + "\n")
-            out.flush()
+    if todo:
+        torch.set_num_threads(1)  # threads of a pool do not survive a fork
+        work_through(todo, Calls(todo, options.dtype or DTYPES), journal)
     found = read(journal)
     path.write_bytes(encode(stamped(snapshot, found)))
     sys.stdout.write(_told(found))
