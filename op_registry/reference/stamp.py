@@ -80,8 +80,9 @@ def work_through(ops: list[str], calls: Calls, journal: Path) -> None:
 
 
 def _stretch(todo: Iterable[str], calls: Calls, journal: Path) -> None:
+    standard_error = 2  # the descriptor: whatever stands in for sys.stderr may have none
     for op in todo:
-        faulthandler.dump_traceback_later(_HANG_SECONDS, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(_HANG_SECONDS, exit=True, file=standard_error)
         _note(journal, stamp(op, calls.of(op)))
     faulthandler.cancel_dump_traceback_later()
 
