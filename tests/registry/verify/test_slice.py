@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPS = 60
-DTYPES = ("float32", "bfloat16", "int64")
+DTYPES = ("float32", "bfloat16")
 
 
 @needs_wheel
 @pytest.mark.timeout(900)
 def test_slice(tmp_path: Path) -> None:
-    """Sixty ops at three dtypes lower, compile, agree and fail as the evidence says."""
+    """Sixty ops at two dtypes lower, compile, agree and fail as the evidence says."""
     tools = find_tools(PYTHON)
     packaged = load(tools.registry)
     if not any(record.dtypes for record in packaged.ops.values()):
