@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from op_registry.evidence import Cause
+import re
+
+from op_registry.evidence import Cause, Said
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.code import Code
 from tpu_audit.audit.sizes import numel
@@ -41,4 +43,14 @@ def detect(call: Call) -> Hit | None:
         return None
     differ = f"{said.samples} of {known.numerics.tried} samples at {call.judgement.dtype}"
     reason = f"the kernel disagrees with eager PyTorch in {differ} ({said.cause}): {said.message}"
-    return Hit(code=CODE, reason=reason)
+    return Hit(code=CODE, reason=reason, severity=_severity(said))
+
+
+def _severity(said: Said) -> Severity:
+    """Values of the first result decide what the model computes; the rest is worth a line.
+
+    Later results are statistics for the backward pass (a norm's mean, attention's log-sum-exp), and
+    a wider dtype there, as CUDA has it too, costs the reader nothing.
+    """
+    later = re.match(r"result [1-9]", said.message)
+    return Severity.WARNING if said.cause is Cause.VALUES and not later else Severity.INFO
