@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from op_registry.errors import RegistryError
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from op_registry.toolchain.replies import Reply
 
 COMPILE_SECONDS = 60.0
+"""For one program, on a machine that has nothing else to do."""
 RUN_SECONDS = 60.0
+"""For one program with one sample's inputs, on such a machine."""
+MOST_PATIENCE = 8.0
+"""By how much the limits may grow on a busy machine: a limit is to tell of the program."""
 LOWER_SECONDS = 2 * 3600.0
 """For all ops at one dtype; single samples have limits of their own."""
 MOST_RESTARTS = 5
@@ -60,15 +65,17 @@ class Hand:
 
     def compile(self, program: str, chip: str) -> dict[str, Any]:
         """Compile the program in a file for ``chip``; return what the journal keeps of it."""
-        return _kept(self._compiler.call({"program": program, "chip": chip}, COMPILE_SECONDS))
+        return _kept(
+            self._compiler.call({"program": program, "chip": chip}, _patient(COMPILE_SECONDS))
+        )
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run a program and compare its results; return what the journal keeps of it."""
-        return _kept(self._runner.call(request, RUN_SECONDS))
+        return _kept(self._runner.call(request, _patient(RUN_SECONDS)))
 
     def vary(self, request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
         """Lower a sample afresh and varied; return the variants, or none and why."""
-        kept = _kept(self._varier.call(request, RUN_SECONDS))
+        kept = _kept(self._varier.call(request, _patient(RUN_SECONDS)))
         if "done" in kept:
             return kept["done"]["variants"], ""
         return [], _accident(kept).message
@@ -86,6 +93,17 @@ class Hand:
 
     def _workers(self) -> tuple[Worker, ...]:
         return (self._lowerer, self._compiler, self._runner, self._varier)
+
+
+def _patient(seconds: float) -> float:
+    """Return the limit on this machine as busy as it is now."""
+    waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return seconds * min(max(waiting, 1.0), MOST_PATIENCE)
+
+
+def took_too_long(kept: dict[str, Any] | None) -> bool:
+    """Tell whether what the journal keeps of a program says that it took too long."""
+    return kept is not None and kept.get("lost") == Loss.TIMED_OUT
 
 
 def _kept(reply: Reply) -> dict[str, Any]:

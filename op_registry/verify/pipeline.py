@@ -13,6 +13,7 @@ from op_registry.toolchain.programs import has_mosaic
 from op_registry.verify import plan
 from op_registry.verify.collect import run_key
 from op_registry.verify.crew import work_off
+from op_registry.verify.hand import took_too_long
 from op_registry.verify.tasks import Task, Tasks
 
 if TYPE_CHECKING:
@@ -74,19 +75,22 @@ class Pipeline:
     def _plan(self, found: Found) -> None:
         if "compile" in self.selection.stages:
             for chip in plan.chips_in_order(self.selection.chips):
-                for program in plan.programs(found, chip):
-                    self._plan_compile(found.dtype, program, chip)
+                self._plan_compile(found, chip)
         if "numerics" in self.selection.stages:
             for sample in plan.with_values(found):
                 self._plan_run(found, sample)
 
-    def _plan_compile(self, dtype: str, program: str, chip: str) -> None:
-        if self.workspace.journal.get("compile", (program, chip)) is not None:
-            self.reused += 1
-            return
-        cost = plan.cost(self.workspace.text(program)) * (1 if chip == plan.FIRST_CHIP else 10)
-        do = partial(self._compile, program, chip)
-        self._add(dtype, "compile", (program, chip), cost, do)
+    def _plan_compile(self, found: Found, chip: str) -> None:
+        programs = plan.programs(found, chip)
+        for place, program in enumerate(programs):
+            if self.workspace.journal.get("compile", (program, chip)) is not None:
+                self.reused += 1
+                continue
+            first = chip == plan.FIRST_CHIP
+            cost = plan.cost(self.workspace.text(program)) * (1 if first else 10)
+            like = programs[:place] if first else programs
+            do = partial(self._compile, program, chip, like)
+            self._add(found.dtype, "compile", (program, chip), cost, do)
 
     def _plan_run(self, found: Found, sample: LoweredSample) -> None:
         text = self.workspace.text(sample.program or "")
@@ -99,7 +103,11 @@ class Pipeline:
         do = partial(self._run, key, found, sample)
         self._add(found.dtype, "numerics", key, plan.cost(text), do)
 
-    def _compile(self, program: str, chip: str, hand: Hand) -> None:
+    def _compile(self, program: str, chip: str, like: Sequence[str], hand: Hand) -> None:
+        """Compile a program, unless one ``like`` it took too long for the first chip."""
+        journal = self.workspace.journal
+        if any(took_too_long(journal.get("compile", (one, plan.FIRST_CHIP))) for one in like):
+            return
         kept = hand.compile(str(self.workspace.program(program)), chip)
         self._keep("compile", (program, chip), kept)
 

@@ -181,6 +181,28 @@ def test_other_versions(tmp_path: Path, hand: FakeHand) -> None:
     assert hand.calls() == []
 
 
+def test_slow_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a program took too long for v6e it is not tried for others, nor the op's second one."""
+
+    class Slow(FakeHand):
+        def compile(self, program: str, chip: str) -> dict[str, Any]:
+            super().compile(program, chip)
+            return {"lost": "timed_out", "detail": "no answer within 60 s"}
+
+    two = [sample(0, "add"), sample(1, "multiply")]
+    slow = Slow(script={"float64": {"aten.add.Tensor": two}}, log=tmp_path / "log")
+    monkeypatch.setattr(crew, "Hand", lambda _: slow)
+    space = workspace(tmp_path)
+    run(space, dtypes=("float64",))
+
+    assert slow.calls() == ["compile v6e add", "lower float64"]
+    (found,) = collect(space, OPS, ("float64",))["aten.add.Tensor"]
+    (compiled,) = found.compiled["v6e"].values()
+    assert compiled.problem is not None
+    assert compiled.problem.cause is Cause.TIMED_OUT
+    assert "v5e" not in found.compiled
+
+
 def test_an_error_stops_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a child's failure raises in one thread ends the others and is raised."""
 
