@@ -48,9 +48,10 @@ def picked(ordered: Pair, place: Any, dim: int, *, keepdim: bool) -> Pair:
 
 
 def any_index(result: Pair, self: torch.Tensor, *rest: Any, **named: Any) -> Pair:
-    """Return the values of ``result`` and what is found at its indices: ties may be told apart.
+    """Return the values of ``result`` and what is found at its indices, which ties leave open.
 
-    ``rest`` and ``named`` hold dim and keepdim, after ``k`` where the op has it.
+    So do they the gradient: where there are ties none goes back. ``rest`` and ``named`` hold dim
+    and keepdim, after ``k`` where the op has it.
     """
     values, indices = result
     if self.dim() == 0 or values.numel() == 0:
@@ -60,4 +61,7 @@ def any_index(result: Pair, self: torch.Tensor, *rest: Any, **named: Any) -> Pai
     keepdim = values.dim() == self.dim()
     at = indices if keepdim else indices.unsqueeze(dim)
     found = self.gather(dim, at)
-    return values, found if keepdim else found.squeeze(dim)
+    ties = (self == found).sum(dim, keepdim=True) > 1
+    if not keepdim:
+        found, ties = found.squeeze(dim), ties.squeeze(dim)
+    return torch.where(ties, values.detach(), values), torch.where(ties, found.detach(), found)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _modified_bessel_series as series
+from op_registry.reference.kernels._matrices import applied
 from op_registry.reference.kernels._numeric import chebyshev, floats
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _SOURCE = "Chebyshev series of Cephes (Moshier), which torch's own kernels use"
 _ACCURACY = "a few units in the last place, relative"
+_NO_HALF_GRADIENT = "PyTorch's formula is a kernel of its own, which refuses 16-bit types"
 _GROWING = f"{_ACCURACY}, and the rounding of the exponential"
 
 
@@ -34,20 +36,25 @@ def i0e(self: torch.Tensor) -> torch.Tensor:
 
 
 @kernel(
-    "aten.special_i1.default",
-    "aten.special_modified_bessel_i1.default",
-    source=_SOURCE,
-    accuracy=_GROWING,
+    "aten.special_i1.default", source=_SOURCE, accuracy=_GROWING, own_gradient=_NO_HALF_GRADIENT
 )
 def i1(self: torch.Tensor) -> torch.Tensor:
     """Return I1, the modified Bessel function of the first kind and order 1, of each element."""
+    return floats(lambda x: applied(_I1, x), self)
+
+
+@kernel("aten.special_modified_bessel_i1.default", source=_SOURCE, accuracy=_GROWING)
+def modified_bessel_i1(self: torch.Tensor) -> torch.Tensor:
+    """Return I1 of each element, without a gradient."""
     return floats(_i1, self)
 
 
-@kernel("aten.special_i1e.default", source=_SOURCE, accuracy=_ACCURACY)
+@kernel(
+    "aten.special_i1e.default", source=_SOURCE, accuracy=_ACCURACY, own_gradient=_NO_HALF_GRADIENT
+)
 def i1e(self: torch.Tensor) -> torch.Tensor:
     """Return ``exp(-|x|) * I1(x)`` for each element."""
-    return floats(lambda x: torch.where(x < 0, -_i1e(x.abs()), _i1e(x.abs())), self)
+    return floats(lambda x: applied(_I1Scaled, x), self)
 
 
 @kernel("aten.special_modified_bessel_k0.default", source=_SOURCE, accuracy=_ACCURACY)
@@ -78,6 +85,41 @@ def modified_bessel_k1(self: torch.Tensor) -> torch.Tensor:
 def scaled_modified_bessel_k1(x: torch.Tensor) -> torch.Tensor:
     """Return ``exp(x) * K1(x)`` for each element."""
     return floats(lambda y: _second_kind(y, _k1_near, series.K1_LARGE, scaled=True), x)
+
+
+class _I1(torch.autograd.Function):
+    """I1' = I0 - I1 / x, and one half at zero."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        found = _i1(x)
+        ctx.save_for_backward(x, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        x, found = ctx.saved_tensors
+        small = x.abs() <= torch.finfo(x.dtype).eps
+        slope = i0(x) - found / torch.where(small, 1, x)
+        return grads[0] * torch.where(small, 0.5, slope)
+
+
+class _I1Scaled(torch.autograd.Function):
+    """The slope of ``exp(-|x|) * I1(x)``, and one half at zero."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        size = _i1e(x.abs())
+        found = torch.where(x < 0, -size, size)
+        ctx.save_for_backward(x, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        x, found = ctx.saved_tensors
+        small = x.abs() <= torch.finfo(x.dtype).eps
+        slope = i0e(x) - found * (x.sgn() + 1 / torch.where(small, 1, x))
+        return grads[0] * torch.where(small, 0.5, slope)
 
 
 def _i0e(x: torch.Tensor) -> torch.Tensor:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._matrices import applied
 from op_registry.reference.kernels._sorting import (
     Pair,
     any_index,
@@ -15,15 +18,17 @@ from op_registry.reference.kernels._sorting import (
 
 _SOURCE = "definition, by a stable sort"
 _EXACT = "exact"
+_HOST = "the formula asks the host whether the result is NaN"
 _TIES = "exact; of equal elements the index of any, as eager's selection leaves it open"
 
 
-@kernel("aten.median.default", source=_SOURCE, accuracy=_EXACT)
+@kernel("aten.median.default", source=_SOURCE, accuracy=_EXACT, own_gradient=_HOST)
 def median(self: torch.Tensor) -> torch.Tensor:
     """Return the lower median of all elements; NaN where one is NaN, or where there are none."""
     if self.numel() == 0:
         return torch.full((), float("nan"), dtype=self.dtype, device=self.device)
-    return _median(self.reshape(-1), 0, keepdim=False)[0]
+    found: torch.Tensor = applied(_Selected, self, _median)
+    return found
 
 
 @kernel("aten.median.dim", source=_SOURCE, accuracy=_TIES, canonical=any_index)
@@ -32,12 +37,13 @@ def median_dim(self: torch.Tensor, dim: int, keepdim: bool = False) -> Pair:
     return _median(self, check_reduced("median()", self, dim), keepdim=keepdim)
 
 
-@kernel("aten.nanmedian.default", source=_SOURCE, accuracy=_EXACT)
+@kernel("aten.nanmedian.default", source=_SOURCE, accuracy=_EXACT, own_gradient=_HOST)
 def nanmedian(self: torch.Tensor) -> torch.Tensor:
     """Return the lower median of the elements that are not NaN; NaN where all are."""
     if self.numel() == 0:
         return torch.full((), float("nan"), dtype=self.dtype, device=self.device)
-    return _nanmedian(self.reshape(-1), 0, keepdim=False)[0]
+    found: torch.Tensor = applied(_Selected, self, _nanmedian)
+    return found
 
 
 @kernel("aten.nanmedian.dim", source=_SOURCE, accuracy=_TIES, canonical=any_index)
@@ -54,6 +60,22 @@ def kthvalue(self: torch.Tensor, k: int, dim: int = -1, keepdim: bool = False) -
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return picked(sorted_along(self, dim), k - 1, dim, keepdim=keepdim)
+
+
+class _Selected(torch.autograd.Function):
+    """One element of all; its gradient is shared among those equal to it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, select: Any) -> torch.Tensor:
+        found: torch.Tensor = select(x.reshape(-1), 0, keepdim=False)[0]
+        ctx.save_for_backward(x, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, None]:
+        x, found = ctx.saved_tensors
+        equal = (x == found) | (x.isnan() & found.isnan())
+        return equal * (grads[0] / equal.sum()), None
 
 
 def _median(self: torch.Tensor, dim: int, *, keepdim: bool) -> Pair:
