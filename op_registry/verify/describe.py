@@ -31,6 +31,22 @@ def arguments(func: Any, sample: Sample) -> tuple[dict[str, Any], dict[str, Any]
     return plain, tensors
 
 
+def unanswered(func: Any, sample: Sample, index: int) -> dict[str, Any]:
+    """Return the record of a sample that has not been tried."""
+    plain, tensors = arguments(func, sample)
+    return {
+        "index": index,
+        "arguments": plain,
+        "tensors": tensors,
+        "lowered": None,
+        "program": None,
+        "values": None,
+        "flags": [],
+        "undefined": [],
+        "tolerance": list(sample.tolerance) if sample.tolerance else None,
+    }
+
+
 def _tensors(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_tensors(one) for one in value]

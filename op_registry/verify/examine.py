@@ -12,7 +12,7 @@ from op_registry.evidence import Cause
 from op_registry.reference.declare import Kernel, declared
 from op_registry.toolchain import arrays
 from op_registry.toolchain.programs import digest
-from op_registry.verify.describe import arguments
+from op_registry.verify.describe import unanswered
 from op_registry.verify.lowering import Lowered, lower
 from op_registry.verify.stand_in import fitted
 from op_registry.verify.values import expected
@@ -29,22 +29,6 @@ if TYPE_CHECKING:
 MOST_VALUES = 3
 """Of an op's lowered samples, so many keep their values."""
 RANDOM_TAG = "nondeterministic_seeded"
-
-
-def unanswered(func: Any, sample: Sample, index: int) -> dict[str, Any]:
-    """Return the record of a sample that has not been tried."""
-    plain, tensors = arguments(func, sample)
-    return {
-        "index": index,
-        "arguments": plain,
-        "tensors": tensors,
-        "lowered": None,
-        "program": None,
-        "values": None,
-        "flags": [],
-        "undefined": [],
-        "tolerance": list(sample.tolerance) if sample.tolerance else None,
-    }
 
 
 class Examiner:

@@ -19,7 +19,7 @@ from op_registry.build.forks import in_fork
 from op_registry.build.table import overload_of
 from op_registry.evidence import Cause
 from op_registry.toolchain.last_words import last_words
-from op_registry.verify.examine import unanswered
+from op_registry.verify.describe import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
