@@ -33,6 +33,13 @@ def dequantised(
     return (shifted * scale).to(dtype or torch.float32)
 
 
+def scaled(x: torch.Tensor, scale: float | torch.Tensor) -> torch.Tensor:
+    """Return ``x`` * ``scale``, which is not rounded to the dtype of a half-precision ``x``."""
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    factor = scale.to(wide) if isinstance(scale, torch.Tensor) else scale
+    return (x.to(wide) * factor).to(x.dtype)
+
+
 def one(tensor: torch.Tensor) -> torch.Tensor:
     """Return the element of ``tensor`` without dimensions; the host does not wait for it."""
     if tensor.numel() != 1:

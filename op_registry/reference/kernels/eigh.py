@@ -24,7 +24,7 @@ from op_registry.reference.kernels._matrices import (
 )
 
 _SMALL = 16
-"""Rows of the largest matrix for Jacobi's method, whose program has some 580 StableHLO ops a row."""
+"""Rows of the largest matrix for Jacobi's method, of whose program each takes 580 StableHLO ops."""
 _SOURCE = "parallel cyclic Jacobi (Golub & Van Loan, 8.5); shifted SVD for larger matrices"
 _ACCURACY = (
     "real and n <= 16: a few roundings of the norm, also on a TPU; else that of the backend's SVD, "

@@ -18,6 +18,7 @@ from op_registry.reference.kernels._quantised import (
     dequantised,
     one,
     quantised,
+    scaled,
 )
 from op_registry.reference.kernels._rounding import NONFINITE, by_channel, rounded
 
@@ -81,7 +82,7 @@ def dequantize_per_tensor(
     """Return the floats, f32 or ``out_dtype``, that the whole numbers ``input`` stand for."""
     del quant_min, quant_max
     check_given(input, dtype)
-    return (input.to(out_dtype or torch.float32) - zero_point) * scale
+    return scaled(input.to(out_dtype or torch.float32) - zero_point, scale)
 
 
 @kernel(
@@ -103,10 +104,7 @@ def dequantize_per_tensor_tensor(
     """Return the floats, f32 or ``out_dtype``, that the whole numbers ``input`` stand for."""
     del quant_min, quant_max
     check_given(input, dtype)
-    out = out_dtype or torch.float32
-    wide = torch.float64 if out == torch.float64 else torch.float32
-    shifted = (input.to(out) - one(zero_point)).to(wide)
-    return (shifted * one(scale).to(wide)).to(out)
+    return scaled(input.to(out_dtype or torch.float32) - one(zero_point), one(scale))
 
 
 @kernel(
