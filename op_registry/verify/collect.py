@@ -14,7 +14,7 @@ from op_registry.verify.hand import compiled, ran
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from op_registry.verify.facts import Compiled, Found, LoweredSample, Ran
+    from op_registry.verify.facts import Compiled, Found, LoweredSample, Problem, Ran
     from op_registry.verify.journal import Key
     from op_registry.verify.workspace import Workspace
 
@@ -29,13 +29,14 @@ def run_key(workspace: Workspace, op: str, sample: LoweredSample) -> Key:
     """Return the key of a run: the program, and a hash of its inputs and what is wanted of it."""
     values = sample.values
     content = hashlib.sha256(workspace.values(values).read_bytes() if values else b"")
-    arguments = [_name(op), sample.arguments] if _name(op) in NOT_UNIQUE else None
+    arguments = [name(op), sample.arguments] if name(op) in NOT_UNIQUE else None
     decides = [arguments, sample.undefined, sample.tolerance]
     content.update(json.dumps(decides, sort_keys=True).encode())
     return (sample.program or "", content.hexdigest())
 
 
-def _name(op: str) -> str:
+def name(op: str) -> str:
+    """Return an op's name as ``NOT_UNIQUE`` has it: without namespace, underscore and overload."""
     return op.split(".")[1].removeprefix("_")
 
 
@@ -46,14 +47,28 @@ def collect(
     wanted = frozenset(ops)
     known: dict[str, list[Found]] = {}
     for dtype in dtypes:
+        gradients = {one.op: one for one in workspace.found(dtype, "gradients")}
         for found in workspace.found(dtype):
             if found.op in wanted and found.samples:
-                known.setdefault(found.op, []).append(_joined(workspace, found))
+                joined = _joined(workspace, found, gradients.get(found.op))
+                known.setdefault(found.op, []).append(joined)
     return dict(sorted(known.items()))
 
 
-def _joined(workspace: Workspace, found: Found) -> Found:
-    return replace(found, compiled=_compiled(workspace, found), ran=_ran(workspace, found))
+def _joined(workspace: Workspace, found: Found, gradients: Found | None) -> Found:
+    return replace(
+        found,
+        compiled=_compiled(workspace, found),
+        ran=_ran(workspace, found),
+        gradient=_gradient(workspace, gradients) if gradients else {},
+    )
+
+
+def _gradient(workspace: Workspace, gradients: Found) -> dict[int, Problem | None]:
+    """Return what is wrong with each sample's gradient; what could not be run only has to lower."""
+    results = _ran(workspace, gradients)
+    differ = {index: ran.problem for index, ran in results.items() if ran.kind}
+    return {s.index: s.problem or differ.get(s.index) for s in gradients.samples}
 
 
 def _compiled(workspace: Workspace, found: Found) -> dict[str, dict[str, Compiled]]:

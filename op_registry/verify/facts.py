@@ -117,4 +117,4 @@ class Found:
     ran: Mapping[int, Ran] = field(default_factory=dict)
     """Sample -> result."""
     gradient: Mapping[int, Problem | None] = field(default_factory=dict)
-    """Sample -> what went wrong when the joint graph was lowered, None when it lowered."""
+    """Sample -> what is wrong with forward and backward in one: it does not lower, or differs."""

@@ -21,6 +21,8 @@ RUN_SECONDS = 60.0
 """For one program with one sample's inputs, on such a machine."""
 MOST_PATIENCE = 8.0
 """By how much the limits may grow on a busy machine: a limit is to tell of the program."""
+SAMPLES, GRADIENTS = "samples", "gradients"
+"""What is lowered: calls of ops, or forward and backward of such calls in one."""
 LOWER_SECONDS = 2 * 3600.0
 """For all ops at one dtype; single samples have limits of their own."""
 MOST_RESTARTS = 5
@@ -45,23 +47,26 @@ class Hand:
         self._runner = Worker("op_registry.verify.numerics_child", python)
         self._varier = Worker("op_registry.verify.confirm_child", python)
 
-    def lower(self, dtype: str, folder: str, ops: list[str]) -> None:
-        """Lower the samples of ``ops`` at ``dtype``; the results lie in ``folder``.
+    def lower(self, dtype: str, folder: str, ops: list[str], what: str = SAMPLES) -> None:
+        """Lower samples of ``ops`` at ``dtype``, or forward and backward of some (``GRADIENTS``).
 
-        Raises RegistryError when that fails as a whole.
+        The results lie in ``folder``. The child keeps the samples of a dtype for the next request;
+        ``rest`` frees them. Raises RegistryError when it fails as a whole.
         """
-        request = {"dtype": dtype, "folder": folder, "ops": ops}
+        request = {"dtype": dtype, "folder": folder, "ops": ops, "what": what}
         said = ""
         for _ in range(MOST_RESTARTS):
             if self._killed:
                 return
             reply = self._lowerer.call(request, LOWER_SECONDS)
             if isinstance(reply, Done):
-                # It holds the samples of a whole dtype, and other children want the memory.
-                self._lowerer.close()
                 return
             said = reply.error if isinstance(reply, Failed) else f"{reply.how}: {reply.detail}"
-        raise RegistryError(f"lowering samples at {dtype} failed {MOST_RESTARTS} times: {said}")
+        raise RegistryError(f"lowering {what} at {dtype} failed {MOST_RESTARTS} times: {said}")
+
+    def rest(self) -> None:
+        """End the child that lowers: it holds the samples of a dtype, others want the memory."""
+        self._lowerer.close()
 
     def compile(self, program: str, chip: str) -> dict[str, Any]:
         """Compile the program in a file for ``chip``; return what the journal keeps of it."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from op_registry.toolchain.programs import has_mosaic
 from op_registry.verify import plan
-from op_registry.verify.collect import run_key
+from op_registry.verify.collect import NOT_UNIQUE, name, run_key
 from op_registry.verify.crew import work_off
-from op_registry.verify.hand import took_too_long
+from op_registry.verify.hand import GRADIENTS, SAMPLES, took_too_long
 from op_registry.verify.tasks import Task, Tasks
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Watch: TypeAlias = Callable[["Pipeline"], None]
 
+_DIFFERENTIABLE = frozenset({"float32", "bfloat16", "float16", "float64", "complex64"})
 _RANKS = {"lower": 0, "compile": 1, "numerics": 2, "gradient": 3}
 
 
@@ -66,11 +67,23 @@ class Pipeline:
         self.tasks.add(Task(urgency=urgency, stage=stage, key=key, do=do))
 
     def _lower(self, dtype: str, hand: Hand) -> None:
-        if "lower" in self.selection.stages and (unseen := self.workspace.unseen(dtype, self._ops)):
-            hand.lower(dtype, str(self.workspace.samples), unseen)
+        """Lower what has not been lowered; the other stages begin while gradients are."""
+        if "lower" in self.selection.stages:
+            self._lower_all(dtype, SAMPLES, hand)
         for found in self.workspace.found(dtype):
             if found.op in self._wanted:
                 self._plan(found)
+        if "gradient" in self.selection.stages and dtype in _DIFFERENTIABLE:
+            self._lower_all(dtype, GRADIENTS, hand)
+            for found in self.workspace.found(dtype, GRADIENTS):
+                if found.op in self._wanted and name(found.op) not in NOT_UNIQUE:
+                    for sample in plan.with_values(found):
+                        self._plan_run("gradient", found, sample)
+        hand.rest()
+
+    def _lower_all(self, dtype: str, what: str, hand: Hand) -> None:
+        if unseen := self.workspace.unseen(dtype, self._ops, what):
+            hand.lower(dtype, str(self.workspace.samples), unseen, what)
 
     def _plan(self, found: Found) -> None:
         if "compile" in self.selection.stages:
@@ -78,7 +91,7 @@ class Pipeline:
                 self._plan_compile(found, chip)
         if "numerics" in self.selection.stages:
             for sample in plan.with_values(found):
-                self._plan_run(found, sample)
+                self._plan_run("numerics", found, sample)
 
     def _plan_compile(self, found: Found, chip: str) -> None:
         programs = plan.programs(found, chip)
@@ -92,7 +105,7 @@ class Pipeline:
             do = partial(self._compile, program, chip, like)
             self._add(found.dtype, "compile", (program, chip), cost, do)
 
-    def _plan_run(self, found: Found, sample: LoweredSample) -> None:
+    def _plan_run(self, stage: str, found: Found, sample: LoweredSample) -> None:
         text = self.workspace.text(sample.program or "")
         if has_mosaic(text):
             return
@@ -101,7 +114,7 @@ class Pipeline:
             self.reused += 1
             return
         do = partial(self._run, key, found, sample)
-        self._add(found.dtype, "numerics", key, plan.cost(text), do)
+        self._add(found.dtype, stage, key, plan.cost(text), do)
 
     def _compile(self, program: str, chip: str, like: Sequence[str], hand: Hand) -> None:
         """Compile a program, unless one ``like`` it took too long for the first chip."""

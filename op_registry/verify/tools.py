@@ -25,8 +25,8 @@ _SOURCES = {
         *(
             f"verify/{name}.py"
             for name in (
-                *("cases", "describe", "examine", "harvest", "lower_child", "lowering"),
-                *("results", "stretches", "values"),
+                *("cases", "describe", "examine", "examine_joint", "harvest", "joint"),
+                *("lower_child", "lowering", "results", "stand_in", "stretches", "values"),
             )
         ),
     ),

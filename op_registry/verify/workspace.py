@@ -43,15 +43,15 @@ class Workspace:
         for stage, lines in sorted(self.journal.outdated.items()):
             self.notes.append(f"{lines} results of stage {stage} come from other code: made again")
 
-    def found(self, dtype: str) -> Iterator[Found]:
+    def found(self, dtype: str, what: str = "samples") -> Iterator[Found]:
         """Yield what lowering showed of each op at ``dtype``, in the order of their names."""
-        for line in self.lines(dtype):
+        for line in self.lines(dtype, what):
             samples = tuple(map(LoweredSample.from_json, line["samples"]))
             yield Found(op=line["op"], dtype=dtype, samples=samples)
 
-    def lines(self, dtype: str) -> Iterator[dict[str, Any]]:
+    def lines(self, dtype: str, what: str = "samples") -> Iterator[dict[str, Any]]:
         """Yield the whole lines of the file of ``dtype``; a torn one may end it."""
-        path = self.samples_file(dtype)
+        path = self._file(dtype, what)
         if not path.exists():
             return
         with path.open("rb") as file:
@@ -59,15 +59,15 @@ class Workspace:
                 if line.endswith(b"\n"):
                     yield json.loads(line)
 
-    def unseen(self, dtype: str, ops: Iterable[str]) -> list[str]:
+    def unseen(self, dtype: str, ops: Iterable[str], what: str = "samples") -> list[str]:
         """Return those of ``ops`` that have no line at ``dtype``."""
-        known = {line["op"] for line in self.lines(dtype)}
+        known = {line["op"] for line in self.lines(dtype, what)}
         return [op for op in ops if op not in known]
 
     def lowered(self, dtype: str) -> int:
         """Return how many ops have a line at ``dtype``; reads only what is new since last time."""
         lines, offset = self._counted.get(dtype, (0, 0))
-        path = self.samples_file(dtype)
+        path = self._file(dtype, "samples")
         if path.exists():
             with path.open("rb") as file:
                 file.seek(offset)
@@ -75,10 +75,6 @@ class Workspace:
             lines, offset = lines + fresh.count(b"\n"), offset + len(fresh)
         self._counted[dtype] = (lines, offset)
         return lines
-
-    def samples_file(self, dtype: str) -> Path:
-        """Return the file that lowering writes for ``dtype``."""
-        return self.samples / f"samples.{dtype}.jsonl"
 
     def program(self, digest: str) -> Path:
         """Return the file of a program."""
@@ -91,6 +87,9 @@ class Workspace:
     def values(self, values: Values) -> Path:
         """Return the file of a sample's values."""
         return self.samples / values.path
+
+    def _file(self, dtype: str, what: str) -> Path:
+        return self.samples / f"{what}.{dtype}.jsonl"
 
     def _look_around(self, work: Path) -> None:
         if self.folder.exists():

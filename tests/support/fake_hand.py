@@ -67,24 +67,30 @@ class FakeHand:
     script: dict[str, dict[str, list[dict[str, Any]]]]
     """Dtype -> op -> records of samples."""
     log: Path
+    gradients: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
+    """The same for forward and backward in one."""
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Name of a program -> what running it gives, where that is not agreement."""
     variants: list[dict[str, Any]] = field(default_factory=list)
     pause: float = 0.0
     """Seconds that a compilation takes."""
 
-    def lower(self, dtype: str, folder: str, ops: list[str]) -> None:
+    def lower(self, dtype: str, folder: str, ops: list[str], what: str = "samples") -> None:
         """Write lines, programs and values as the child does."""
-        self._note("lower", dtype)
+        self._note("lower" if what == "samples" else what, dtype)
         place = Path(folder)
         (place / "programs").mkdir(exist_ok=True)
         for text in PROGRAMS.values():
             (place / "programs" / f"{digest(text)}.mlir").write_text(text, encoding="utf-8")
-        with (place / f"samples.{dtype}.jsonl").open("a", encoding="utf-8") as file:
+        with (place / f"{what}.{dtype}.jsonl").open("a", encoding="utf-8") as file:
             for op in ops:
-                records = self.script.get(dtype, {}).get(op, [])
+                script = self.script if what == "samples" else self.gradients
+                records = script.get(dtype, {}).get(op, [])
                 self._values(place, records)
                 file.write(json.dumps({"op": op, "dtype": dtype, "samples": records}) + "\n")
+
+    def rest(self) -> None:
+        """Do nothing: there is no child."""
 
     def compile(self, program: str, chip: str) -> dict[str, Any]:
         """Say that the program compiles."""

@@ -78,6 +78,7 @@ def test_each_thing_once(tmp_path: Path, hand: FakeHand) -> None:
         "compile v5e multiply",
         "compile v6e add",
         "compile v6e multiply",
+        "gradients float32",
         "lower float32",
         "lower int64",
         "run aten.add.Tensor add",
@@ -107,6 +108,35 @@ def test_evidence(tmp_path: Path, hand: FakeHand) -> None:
     assert (mul.ran[0].problem.cause, mul.ran[0].kind) == (Cause.VALUES, "values")
 
 
+def test_gradients(tmp_path: Path, hand: FakeHand) -> None:
+    """A gradient is right when forward and backward lower, and agree where they could be run."""
+    lost = ["values", "the gradient is lost: result 0 does not require one"]
+    hand.gradients = {
+        "float32": {
+            "aten.add.Tensor": [
+                sample(0, values=values("g0")),
+                sample(1, "multiply", values=values("g1")),
+                sample(2, None, lowered=lost),
+                sample(3, "mosaic", values=values("g3")),
+            ]
+        }
+    }
+    space = workspace(tmp_path)
+    run(space, stages=("lower", "gradient"))
+
+    assert [call for call in hand.calls() if call.startswith("run")] == [
+        "run aten.add.Tensor add",
+        "run aten.add.Tensor multiply",
+    ]
+    gradient = collect(space, OPS, ("float32",))["aten.add.Tensor"][0].gradient
+    assert {index: problem and problem.message for index, problem in gradient.items()} == {
+        0: None,
+        1: "3, not 4",
+        2: lost[1],
+        3: None,
+    }
+
+
 def test_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The dtypes of models go through all stages first, v6e before the others, cheap first."""
     log = tmp_path / "log"
@@ -116,6 +146,7 @@ def test_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert log.read_text(encoding="utf-8").splitlines() == [
         "lower float32",
+        "gradients float32",
         "compile v6e add",
         "compile v6e multiply",
         "compile v5e add",
@@ -154,7 +185,7 @@ def test_changed_code(tmp_path: Path, hand: FakeHand) -> None:
 
     lowers = workspace(tmp_path, lower="new")
     run(lowers)
-    assert hand.calls() == ["lower float32", "lower int64"]
+    assert hand.calls() == ["gradients float32", "lower float32", "lower int64"]
     assert lowers.notes == ["the code that lowers samples has changed: they are made again"]
     compares = workspace(tmp_path, numerics="new")
     run(compares)
@@ -174,7 +205,7 @@ def test_other_versions(tmp_path: Path, hand: FakeHand) -> None:
 
     run(newer)
 
-    assert len(hand.calls()) == 9
+    assert len(hand.calls()) == 10
     assert len(newer.notes) == 1
     assert "starts afresh" in newer.notes[0]
     run(workspace(tmp_path))
@@ -195,7 +226,7 @@ def test_slow_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     space = workspace(tmp_path)
     run(space, dtypes=("float64",))
 
-    assert slow.calls() == ["compile v6e add", "lower float64"]
+    assert slow.calls() == ["compile v6e add", "gradients float64", "lower float64"]
     (found,) = collect(space, OPS, ("float64",))["aten.add.Tensor"]
     (compiled,) = found.compiled["v6e"].values()
     assert compiled.problem is not None
@@ -207,13 +238,13 @@ def test_an_error_stops_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """What a child's failure raises in one thread ends the others and is raised."""
 
     class Broken(FakeHand):
-        def lower(self, dtype: str, folder: str, ops: list[str]) -> None:
-            raise RegistryError(f"no child at {dtype} {folder} {len(ops)}")
+        def lower(self, dtype: str, folder: str, ops: list[str], what: str = "samples") -> None:
+            raise RegistryError(f"no child for {what} at {dtype} {folder} {len(ops)}")
 
     broken = Broken(script=SCRIPT, log=tmp_path / "log")
     monkeypatch.setattr(crew, "Hand", lambda _: broken)
 
-    with pytest.raises(RegistryError, match="no child at"):
+    with pytest.raises(RegistryError, match="no child for samples at"):
         run(workspace(tmp_path), jobs=2)
     assert threading.active_count() == 1
 
@@ -241,7 +272,7 @@ def test_interrupt_keeps_no_answer(
     with space.journal, pytest.raises(KeyboardInterrupt):
         pipeline.run(1, watcher)
 
-    assert fake.calls() == ["compile v6e add", "lower float32"]
+    assert fake.calls() == ["compile v6e add", "gradients float32", "lower float32"]
     assert list(space.journal.items("compile")) == []
 
 
