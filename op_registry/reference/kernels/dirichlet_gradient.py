@@ -114,26 +114,26 @@ def _saddle_point(x: torch.Tensor, alpha: torch.Tensor, beta: torch.Tensor) -> t
 
 
 def _at_the_mean(x: torch.Tensor, alpha: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
-    total, rest = alpha + beta, 1 - x
+    total, rest, square = alpha + beta, 1 - x, beta * beta
     inner = 8 * rest * (135 * beta - 11)
     inner = (453 + 1620 * beta * rest - 455 * x) * beta + alpha * inner
-    inner = 3 * (59 + 180 * beta - 90 * x) * beta.pow(2) + alpha * inner
-    inner = (43 + 20 * (16 + 27 * beta) * x) * beta.pow(3) + alpha * inner
-    polynomial = 47 * x * beta.pow(4) + alpha * inner
+    inner = 3 * (59 + 180 * beta - 90 * x) * square + alpha * inner
+    inner = (43 + 20 * (16 + 27 * beta) * x) * square * beta + alpha * inner
+    polynomial = 47 * x * square * square + alpha * inner
     above = (1 + 12 * alpha) * (1 + 12 * beta) / (total * total)
-    below = 12960 * alpha.pow(3) * beta.pow(2) * (1 + 12 * total)
+    below = 12960 * alpha * alpha * alpha * square * (1 + 12 * total)
     return above / rest * polynomial / below
 
 
 def _off_the_mean(x: torch.Tensor, alpha: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
     total, rest = alpha + beta, x - 1
     off = alpha * rest + beta * x
-    above = 2 * alpha.pow(2) * rest + alpha * beta * rest - x * beta.pow(2)
-    first = above / ((2 * alpha / beta).sqrt() * total.pow(1.5) * off * off)
+    above = (2 * alpha + beta) * alpha * rest - x * beta * beta
+    first = above / ((2 * alpha / beta * total).sqrt() * total * off * off)
     second = 0.5 * (alpha / (total * x)).log()
     third = (8 * alpha * beta / total).sqrt() / off
     entropy = beta * (beta / (total * (1 - x))).log() + alpha * (alpha / (total * x)).log()
-    fourth = entropy.pow(-1.5)
+    fourth = 1 / (entropy * entropy.sqrt())
     terms = first + second * (third + torch.where(x < alpha / total, fourth, -fourth))
     scale = -x / (2 * alpha * beta / total).sqrt()
     return _stirling(alpha) * _stirling(beta) / _stirling(total) * scale * terms

@@ -70,10 +70,12 @@ def _saddle_point(alpha: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         - 65 * x * x / alpha
         + alpha * (107 + 3600 * x)
     )
-    near = upper * lower / (1244160 * alpha.pow(4))
+    square = alpha * alpha
+    near = upper / square * (lower / square) / 1244160
     width = (8 * alpha).sqrt()
     logarithm = (x / alpha).log()
-    part = (x - alpha - alpha * logarithm).pow(-1.5)
+    excess = x - alpha - alpha * logarithm
+    part = 1 / (excess * excess.sqrt())
     both = width / (alpha - x) + torch.where(x < alpha, -part, part)
     gap = (alpha - x).square()
     term = logarithm * both - (2 / alpha).sqrt() * (alpha + x) / gap
