@@ -59,14 +59,14 @@ def _joined(workspace: Workspace, found: Found, gradients: Found | None) -> Foun
     return replace(
         found,
         compiled=_compiled(workspace, found),
-        ran=_ran(workspace, found),
+        ran=_ran(workspace, found.op, plan.with_values(found)),
         gradient=_gradient(workspace, gradients) if gradients else {},
     )
 
 
 def _gradient(workspace: Workspace, gradients: Found) -> dict[int, Problem | None]:
     """Return what is wrong with each sample's gradient; what could not be run only has to lower."""
-    results = _ran(workspace, gradients)
+    results = _ran(workspace, gradients.op, plan.with_gradients(gradients))
     differ = {index: ran.problem for index, ran in results.items() if ran.kind}
     return {s.index: s.problem or differ.get(s.index) for s in gradients.samples}
 
@@ -81,10 +81,10 @@ def _compiled(workspace: Workspace, found: Found) -> dict[str, dict[str, Compile
     return by_chip
 
 
-def _ran(workspace: Workspace, found: Found) -> dict[int, Ran]:
+def _ran(workspace: Workspace, op: str, samples: Iterable[LoweredSample]) -> dict[int, Ran]:
     results: dict[int, Ran] = {}
-    for sample in plan.with_values(found):
-        kept = workspace.journal.get("numerics", run_key(workspace, found.op, sample))
+    for sample in samples:
+        kept = workspace.journal.get("numerics", run_key(workspace, op, sample))
         if kept is not None:
             results[sample.index] = ran(kept)
     return results

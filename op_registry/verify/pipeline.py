@@ -77,7 +77,7 @@ class Pipeline:
             self._lower_all(dtype, GRADIENTS, hand)
             for found in self.workspace.found(dtype, GRADIENTS):
                 if found.op in self._wanted and name(found.op) not in NOT_UNIQUE:
-                    for sample in plan.with_values(found):
+                    for sample in plan.with_gradients(found):
                         self._plan_run("gradient", found, sample)
         hand.rest()
 

@@ -91,6 +91,14 @@ def with_values(found: Found) -> list[LoweredSample]:
     return [sample for sample in found.samples if sample.program and sample.values]
 
 
+def with_gradients(found: Found) -> list[LoweredSample]:
+    """Return those of samples of forward and backward.
+
+    What an op writes behind its schema's back is not followed through both.
+    """
+    return [sample for sample in with_values(found) if "hidden_write" not in sample.flags]
+
+
 def cost(text: str) -> int:
     """Return a number that grows with the time that compiling ``text`` takes: cheap ones first."""
     return len(text) * (20 if _EXPENSIVE.search(text) else 1)

@@ -118,6 +118,7 @@ def test_gradients(tmp_path: Path, hand: FakeHand) -> None:
                 sample(1, "multiply", values=values("g1")),
                 sample(2, None, lowered=lost),
                 sample(3, "mosaic", values=values("g3")),
+                sample(4, "multiply", values=values("g4"), flags=["hidden_write"]),
             ]
         }
     }
@@ -134,6 +135,7 @@ def test_gradients(tmp_path: Path, hand: FakeHand) -> None:
         1: "3, not 4",
         2: lost[1],
         3: None,
+        4: None,
     }
 
 
