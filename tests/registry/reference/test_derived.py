@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from op_registry.build.table import overload_of
 from op_registry.reference.adapt import adapted
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.derived import derive
@@ -66,6 +67,8 @@ def test_derived_overloads_agree_with_eager() -> None:
     """Every derived overload of every kernel is one that eager PyTorch has, with its schema."""
     count = 0
     for declaration in declared().values():
+        if overload_of(declaration.op) is None:
+            continue  # another library's op, which is not installed here
         for found in derive(declaration):
             assert found.source == declaration.op
             count += 1

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 OPS = 60
 DTYPES = ("float32", "bfloat16")
+STAGES = ("lower", "compile", "numerics")
 
 
 @needs_wheel
@@ -30,7 +31,7 @@ def test_slice(tmp_path: Path) -> None:
     packaged = load(tools.registry)
     if not any(record.dtypes for record in packaged.ops.values()):
         pytest.skip("the packaged registry of these versions holds no evidence")
-    chosen = Selection(dtypes=DTYPES, chips=tuple(CHIPS), limit=OPS)
+    chosen = Selection(dtypes=DTYPES, chips=tuple(CHIPS), limit=OPS, stages=STAGES)
 
     with Verification(packaged, tools, tmp_path, chosen) as verification:
         found = verification.run(2, lambda _: None).found
@@ -42,8 +43,16 @@ def test_slice(tmp_path: Path) -> None:
         for dtype in DTYPES
         if (evidence := of(packaged.ops[op], dtype)) is not None
     }
-    assert len(after) >= OPS
-    assert after == before
+    # Evidence from other samples than today's cannot come out again: it is not compared.
+    same = {key for key in before if tried(before[key]) == tried(after.get(key))}
+    assert len(same) >= OPS
+    assert {key: after[key] for key in same} == {key: before[key] for key in same}
+
+
+def tried(told: dict[str, object] | None) -> object:
+    """Return how many samples were lowered."""
+    lowered = told["lowered"] if told else None
+    return lowered[1] if isinstance(lowered, tuple) else None
 
 
 def said(evidence: DtypeEvidence) -> dict[str, object]:
@@ -53,7 +62,6 @@ def said(evidence: DtypeEvidence) -> dict[str, object]:
         "compiled": {chip: counts(tally) for chip, tally in evidence.compiled.items()},
         "emulated": dict(evidence.emulated),
         "numerics": counts(evidence.numerics),
-        "gradient": counts(evidence.gradient),
     }
 
 
