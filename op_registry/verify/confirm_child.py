@@ -76,15 +76,33 @@ def _check(call: Call, record: Mapping[str, Any], outputs: list[Tensor]) -> None
 
     ran = run(call.func, call.sample())
     names: dict[str, Any] = dict(NAMES)
-    exec(call.code(), names)  # noqa: S102 - our own code, from a record of our own
-    returned = pytree.tree_leaves(names["call"]("cpu"))
+    exec(_code(call), names)  # noqa: S102 - our own code, from a record of our own
+    by_code = pytree.tree_leaves(names["call"]("cpu"))
     undefined = record["undefined"]
     if (
         ran is None
         or compare(ran[0], outputs, undefined=undefined)
-        or compare(returned, outputs[: len(returned)], undefined=undefined)
+        or compare(by_code, outputs, undefined=undefined)
     ):
         raise CannotRebuildError("the call made again gives other results")
+
+
+def _code(call: Call) -> str:
+    """Return the call as code that also returns the arguments which it only writes to."""
+    from torch.utils import _pytree as pytree
+
+    from op_registry.verify.results import written
+    from op_registry.verify.values import run
+
+    ran = run(call.func, call.sample())
+    sample = call.sample().copied()
+    tensors = sample.tensors()
+    places = written(call.func, sample) | (ran[1] if ran else frozenset())
+    returned = {id(leaf) for leaf in pytree.tree_leaves(call.func(*sample.args, **sample.kwargs))}
+    changed = {place for place in places if id(tensors[place]) not in returned}
+    originals = {id(call.sample().tensors()[place]) for place in changed}
+    names = [name for name, value in call.values.items() if id(value) in originals]
+    return call.code(names)
 
 
 def _at_edges(call: Call, request: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
@@ -166,7 +184,7 @@ def _expecting(name: str, call: Call, request: Mapping[str, Any]) -> dict[str, A
         "undefined": list(right.undefined) if right else [],
         "hidden": sorted(right.hidden) if right else [],
         "raises": "" if right else _raised(call),
-        "code": call.code(),
+        "code": _code(call) if right else call.code(),
     }
 
 

@@ -25,7 +25,9 @@ INDICES = "indices"
 """Kind of what ignores an index out of range, beside those of ``op_registry.verify.compare``."""
 EDGES = ("nan", "infinity", "halves", "extremes", INDICES)
 _EDGE_DTYPES = frozenset({"float32", "bfloat16", "int64", "int32"})
-_NO_EDGE = frozenset({"random", "host_integers", "shape_only"})
+_NOT_EAGER = "reference_kernel"
+"""Flag of samples whose wanted results are no kernel's of PyTorch: a disagreement may be ours."""
+_NO_EDGE = frozenset({"random", "host_integers", "shape_only", _NOT_EAGER})
 """Flags of samples that are not taken to the edge."""
 
 
@@ -90,6 +92,8 @@ def suspects(found: Iterable[Found]) -> list[Suspect]:
             if not ran.kind or ran.problem is None:
                 continue
             fresh = _suspect(one, index, ran)
+            if _NOT_EAGER in fresh.sample.flags:
+                continue
             key = (fresh.op, fresh.dtype, fresh.kind)
             known = smallest.get(key, fresh)
             best = min(known, fresh, key=lambda suspect: suspect.sample.elements)

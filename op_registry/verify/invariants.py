@@ -27,7 +27,8 @@ def invariants(
     ``inputs`` are the call's tensors, ``arguments`` its others by name. The results themselves
     when the op is no decomposition or choice, or when they do not fit together as one.
     """
-    rule = RULES.get(op.split(".")[1].removeprefix("_"))
+    # prims.svd returns the right vectors as torch.linalg.svd does, aten.svd as torch.svd does.
+    rule = _svd if op == "prims.svd.default" else RULES.get(op.split(".")[1].removeprefix("_"))
     if rule is None:
         return list(results)
     try:

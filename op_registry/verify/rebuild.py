@@ -65,21 +65,28 @@ class Call:
         values = {name: _mapped(value, change) for name, value in self.values.items()}
         return Call(op=self.op, func=self.func, values=values)
 
-    def code(self) -> str:
-        """Return a Python function ``call(device)`` that makes the tensors and the call."""
+    def code(self, written: Sequence[str] = ()) -> str:
+        """Return a Python function ``call(device)`` that makes the tensors and the call.
+
+        It returns what the call returns, and the arguments ``written`` to besides.
+        """
         lines = ["def call(device):"]
-        written: list[str] = []
+        given: list[str] = []
         for argument in self.func._schema.arguments:
             name, value = argument.name, self.values[argument.name]
             if _has_tensor(value):
-                variable = "input" if name == "self" else name
-                lines.append(f"    {variable} = {literal(value)}")
-                text = variable
+                text = _variable(name)
+                lines.append(f"    {text} = {literal(value)}")
             else:
                 text = "device" if isinstance(value, torch.device) else literal(value)
-            written.append(f"{name}={text}" if argument.kwarg_only else text)
-        lines.append(f"    return torch.ops.{self.op}({', '.join(written)})")
+            given.append(f"{name}={text}" if argument.kwarg_only else text)
+        result = f"torch.ops.{self.op}({', '.join(given)})"
+        lines.append(f"    return {', '.join([result, *map(_variable, written)])}")
         return "\n".join(lines) + "\n"
+
+
+def _variable(argument: str) -> str:
+    return "input" if argument == "self" else argument
 
 
 def rebuild(op: str, func: Any, record: Mapping[str, Any], tensors: Sequence[torch.Tensor]) -> Call:

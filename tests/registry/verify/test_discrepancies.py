@@ -71,7 +71,7 @@ def inquire(
 
 
 def test_suspects() -> None:
-    """Of each op, dtype and kind the smallest sample is looked at; errors of running are none."""
+    """Of each op, dtype and kind the smallest sample is looked at; other errors are none."""
     failed = Found(
         op="aten.y.default",
         dtype="float32",
@@ -79,7 +79,11 @@ def test_suspects() -> None:
         ran={0: Ran(problem=Problem(cause=Cause.CRASHED, message="SIGSEGV"))},
     )
 
-    chosen = suspects([found("aten.x.default", 6, 2, 4), found("aten.x.out", 3), failed])
+    ours = found("aten.z.default", 6)
+    sample = replace(ours.samples[0], flags=frozenset({"reference_kernel"}))
+
+    every = [found("aten.x.default", 6, 2, 4), found("aten.x.out", 3), failed]
+    chosen = suspects([*every, replace(ours, samples=(sample,))])
 
     assert [(s.op, s.sample.elements, s.samples) for s in chosen] == [
         ("aten.x.default", 2, 3),

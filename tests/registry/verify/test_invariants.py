@@ -41,6 +41,7 @@ def test_svd(full: bool) -> None:
     assert agree("aten._linalg_svd.default", [left, values, SIGNS[:, None] * vh], [u, values, vh])
     assert not agree("aten._linalg_svd.default", [left, values, vh], [u, values, vh])
     assert agree("aten.svd.default", [left, values, vh.mH * SIGNS], [u, values, vh.mH])
+    assert agree("prims.svd.default", [left, values, SIGNS[:, None] * vh], [u, values, vh])
 
 
 def test_eigh() -> None:

@@ -101,6 +101,19 @@ def test_out_arguments() -> None:
     assert run_code(call).tolist() == [-1.0, -1.0]
 
 
+def test_arguments_written_to() -> None:
+    """Code can return the arguments that the call writes to beside what it returns."""
+    values = {"self": torch.ones(2), "other": torch.ones(2), "alpha": 1}
+    call = Call(op="aten.add_.Tensor", func=torch.ops.aten.add_.Tensor, values=values)
+    names: dict[str, Any] = dict(NAMES)
+
+    code = call.code(["other"])
+    exec(code, names)  # noqa: S102 - that code is the subject
+
+    assert code.endswith("return torch.ops.aten.add_.Tensor(input, other, alpha=1), other\n")
+    assert [tensor.tolist() for tensor in names["call"]("cpu")] == [[2.0, 2.0], [1.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     "tensor",
     [
