@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
 LOST = "the gradient is lost"
 """How the message begins when the backend cuts an output off from autograd."""
+OTHER_SHAPE = "has another shape than eager PyTorch's"
+"""In the message when the backend's output does not fit its cotangent."""
 _NOT_DIFFERENTIABLE = re.compile(r"not differentiable with respect to argument '(\w+)'")
+
+
+class OtherShapeError(RuntimeError):
+    """An output has another shape than eager PyTorch gives on the CPU."""
 
 
 class GradientLostError(RuntimeError):
@@ -46,7 +52,7 @@ class Joint:
         self._schema = func._schema
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[torch.Tensor]:
-        """Raise GradientLostError when a gradient is not there."""
+        """Raise GradientLostError when a gradient is not there, OtherShapeError as it says."""
         *given, cotangents = args
         call = Sample(args=tuple(given), kwargs=kwargs)
         found, gradients = _differentiate(self._func, call, self._inputs, cotangents, self._outputs)
@@ -159,9 +165,15 @@ def _differentiate(
         for place in outputs:
             if not found[place].requires_grad:
                 raise GradientLostError(f"{LOST}: result {place} does not require one")
-        wanted = [found[place] for place in outputs]
+        wanted = {place: found[place] for place in outputs}
+        if cotangents is None:
+            cotangents = [torch.ones_like(one) for one in wanted.values()]
+        for (place, one), like in zip(wanted.items(), cotangents, strict=True):
+            if one.shape != like.shape:
+                shapes = f"{list(one.shape)} and {list(like.shape)}"
+                raise OtherShapeError(f"result {place} {OTHER_SHAPE}: {shapes}")
         if wanted:
-            torch.autograd.backward(wanted, cotangents or [torch.ones_like(t) for t in wanted])
+            torch.autograd.backward(list(wanted.values()), list(cotangents))
     return found, kept
 
 

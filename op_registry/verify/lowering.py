@@ -13,7 +13,7 @@ from torch_tpu._internal.compile import tpu_torch_compile
 from op_registry.build.answers import classify
 from op_registry.build.observation import Answer
 from op_registry.evidence import Cause
-from op_registry.verify.joint import LOST
+from op_registry.verify.joint import LOST, OTHER_SHAPE
 from op_registry.verify.results import outputs, written
 
 if TYPE_CHECKING:
@@ -34,10 +34,16 @@ _TEXTS = (
     ("DispatchStub: missing kernel for", Cause.NOT_IMPLEMENTED),
     ("device type, got: tpu", Cause.NOT_IMPLEMENTED),
     ("derivative for aten::", Cause.NOT_IMPLEMENTED),
+    ("have CPU Backend, but got", Cause.NOT_IMPLEMENTED),
+    ("expects CPU tensor", Cause.NOT_IMPLEMENTED),
+    ("only supports CPU", Cause.NOT_IMPLEMENTED),
+    ("are likely triggering this with tensor backend other than", Cause.NOT_IMPLEMENTED),
     (LOST, Cause.VALUES),
+    (OTHER_SHAPE, Cause.SHAPE),
     ("No backend type associated with device type tpu", Cause.NEEDS_DEVICE),
     ("Trying to get the data pointer", Cause.OTHER),
     ("Cannot access storage of", Cause.OTHER),
+    ("Internal error: NestedTensorImpl", Cause.OTHER),
     ("failed to get buffer from result tensor", Cause.OTHER),
     ("build_mlir(): argument tensor has deferred ops", Cause.OTHER),
 )

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from op_registry.build.samples.handmade.declare import call
-from op_registry.verify.joint import LOST, GradientLostError, Joint, joint
+from op_registry.verify.joint import LOST, GradientLostError, Joint, OtherShapeError, joint
 
 _ATEN = torch.ops.aten
 _YES, _NO = True, False
@@ -80,3 +80,10 @@ def test_a_gradient_that_does_not_arrive_is_lost(func: Any) -> None:
     """A detached output and an argument without a gradient are told from a refusal."""
     with pytest.raises(GradientLostError, match=LOST):
         Joint(func, (0,), (0,))(torch.rand(3), [torch.ones(3)])
+
+
+def test_an_output_of_another_shape_is_told() -> None:
+    """A cotangent that does not fit is the output's fault, and said so."""
+    func = Joint(_ATEN.exp.default, (0,), (0,))
+    with pytest.raises(OtherShapeError, match=r"result 0 .*: \[3\] and \[2\]"):
+        func(torch.rand(3), [torch.ones(2)])
