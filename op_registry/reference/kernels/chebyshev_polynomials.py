@@ -6,6 +6,7 @@ negative ones, NaN and infinity the result is 0.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -21,6 +22,8 @@ _BITS = 24
 _BY_ANGLE_FROM = 7
 _NEXT = {"t": 0.0, "u": 0.0, "v": -1.0, "w": 1.0}
 """Kind -> what is added in ``P[2k + 1] = 2 * T[k + 1] * P[k] + ...``; in ``P[2k]`` it is -1."""
+_State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""The polynomials of the first kind of one order and of the next, and that of the kind itself."""
 
 
 @kernel(
@@ -114,17 +117,43 @@ def shifted_chebyshev_polynomial_w(x: Any, n: Any) -> torch.Tensor:
 def _polynomial(kind: str, x: Any, n: Any, *, shifted: bool) -> torch.Tensor:
     def of(y: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
         y = y + y - 1 if shifted else y
-        order = torch.where(order.isinf() | order.isnan(), -1, order.trunc())
-        result = _by_doubling(kind, y, order)
-        by_angle = (y.abs() < 1) & (order >= _BY_ANGLE_FROM)
-        result = torch.where(by_angle, _by_angle(kind, y.clamp(-1, 1), order), result)
-        result = torch.where(order == 0, 1, result)
-        return torch.where(order < 0, 0, result)
+        if isinstance(n, torch.Tensor):
+            return _of_orders(kind, y, order)
+        return _of_order(kind, y, int(n) if math.isfinite(n) else -1)
 
     return floats(of, x, n)
 
 
-def _by_angle(kind: str, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+def _of_order(kind: str, x: torch.Tensor, n: int) -> torch.Tensor:
+    if n <= 0:
+        return torch.full_like(x, float(n == 0))
+    state = _start(x)
+    for bit in f"{n:b}":
+        state = _doubled(kind, x, state, odd=bit == "1")
+    result = state[0] if kind == "t" else state[2]
+    if n < _BY_ANGLE_FROM:
+        return result
+    return torch.where(x.abs() < 1, _by_angle(kind, x.clamp(-1, 1), n), result)
+
+
+def _of_orders(kind: str, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+    n = torch.where(n.isinf() | n.isnan(), -1, n.trunc())
+    bits = n.clamp(0, 2**_BITS - 1).to(torch.int32)
+    state = _start(x)
+    for place in range(_BITS - 1, -1, -1):
+        odd = (bits >> place) & 1 == 1
+        higher, lower = (_doubled(kind, x, state, odd=choice) for choice in (True, False))
+        first, following, result = (
+            torch.where(odd, a, b) for a, b in zip(higher, lower, strict=True)
+        )
+        state = first, following, result
+    result = state[0] if kind == "t" else state[2]
+    by_angle = (x.abs() < 1) & (n >= _BY_ANGLE_FROM)
+    result = torch.where(by_angle, _by_angle(kind, x.clamp(-1, 1), n), result)
+    return torch.where(n < 0, 0, torch.where(n == 0, 1, result))
+
+
+def _by_angle(kind: str, x: torch.Tensor, n: torch.Tensor | float) -> torch.Tensor:
     """Return the polynomial of ``x`` inside of [-1, 1] as a quotient of sines or cosines."""
     angle = x.acos()
     if kind == "t":
@@ -137,20 +166,14 @@ def _by_angle(kind: str, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
     return ((n + 0.5) * angle).sin() / half.sin()
 
 
-def _by_doubling(kind: str, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
-    """Return the polynomial, its order built up bit by bit from the highest.
+def _start(x: torch.Tensor) -> _State:
+    return torch.ones_like(x), x, torch.ones_like(x)
 
-    Beside it run the polynomials of the first kind of the same order and of the next.
-    """
-    bits = n.clamp(0, 2**_BITS - 1).to(torch.int32)
-    first, following = torch.ones_like(x), x
-    result = first
-    for bit in range(_BITS - 1, -1, -1):
-        odd = (bits >> bit) & 1 == 1
-        middle = 2 * first * following - x
-        result = torch.where(odd, 2 * following * result + _NEXT[kind], 2 * first * result - 1)
-        first, following = (
-            torch.where(odd, middle, 2 * first * first - 1),
-            torch.where(odd, 2 * following * following - 1, middle),
-        )
-    return first if kind == "t" else result
+
+def _doubled(kind: str, x: torch.Tensor, state: _State, *, odd: bool) -> _State:
+    """Return the polynomials at twice the order, or with ``odd`` at one more than that."""
+    first, following, result = state
+    middle = 2 * first * following - x
+    if odd:
+        return middle, 2 * following * following - 1, 2 * following * result + _NEXT[kind]
+    return 2 * first * first - 1, middle, 2 * first * result - 1
