@@ -14,12 +14,11 @@ from op_registry.loader import load
 from op_registry.reference.checks.errors import check_errors
 from op_registry.reference.checks.gradient import check_gradient
 from op_registry.reference.checks.lowering import CHIPS, Toolchain
-from op_registry.reference.checks.native import check_native
+from op_registry.reference.checks.native import check_native, is_used
 from op_registry.reference.checks.static import check_static
 from op_registry.reference.checks.values import check_nonfinite, check_values
 from op_registry.reference.declare import declared
 from op_registry.reference.samples import DTYPES, collect
-from op_registry.schema import Support
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,12 +56,6 @@ def check(
             yield check_gradient(declaration, dtype, calls, kernels, snapshot)
     if used:
         yield check_errors(declaration, samples.wrong)
-
-
-def is_used(declaration: Declaration, snapshot: Snapshot) -> bool:
-    """Tell whether the kernel is for use, not only for the record of an op that a TPU has."""
-    record = snapshot.get(declaration.op)
-    return record is None or record.support is not Support.NATIVE
 
 
 def check_with(
@@ -116,7 +109,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = choose(options.op, kernels)
         snapshot = load(options.registry)
-        found = collect(chosen, options.dtype or DTYPES)
     except ValueError as error:
         hint = getattr(error, "hint", None)
         _say(f"error: {error}", *([f"hint: {hint}"] if hint else []))
@@ -125,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         toolchain = _toolchain(options, stack)
         for declaration in chosen:
-            samples = found[declaration.op]
+            samples = collect([declaration], options.dtype or DTYPES)[declaration.op]
             outcomes = list(check(declaration, samples, kernels, snapshot))
             if toolchain and is_used(declaration, snapshot):
                 compiles = options.compile

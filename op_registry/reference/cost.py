@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from op_registry.loader import load
-from op_registry.reference.check import choose, is_used
+from op_registry.reference.check import choose
 from op_registry.reference.checks.lowering import Toolchain
+from op_registry.reference.checks.native import is_used
 from op_registry.reference.declare import declared
 from op_registry.reference.kinds import like
 from op_registry.toolchain.answers import Compilation

@@ -88,7 +88,7 @@ class Harvester(CompositeMode):
     """
 
     def __init__(self, most_elements: Mapping[str, int]) -> None:
-        super().__init__(_table())
+        super().__init__(table())
         self._most_elements = most_elements
         self.calls: dict[str, dict[str, list[Sample]]] = {op: {} for op in most_elements}
         self.wrong: dict[str, list[Sample]] = {op: [] for op in self.calls}
@@ -175,7 +175,8 @@ def _filed_under(tensors: list[torch.Tensor]) -> str:
 
 
 @functools.cache
-def _table() -> dict[str, TableEntry]:
+def table() -> dict[str, TableEntry]:
+    """Return the dispatcher's table of this process as it was at first."""
     return read_table()
 
 

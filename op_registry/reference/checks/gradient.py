@@ -20,9 +20,11 @@ from op_registry.build.table import dotted
 from op_registry.reference.adapt import adapted
 from op_registry.reference.checks.compare import difference
 from op_registry.reference.checks.eager import expected
-from op_registry.reference.checks.native import refusal
+from op_registry.reference.checks.native import is_used, refusal
 from op_registry.reference.checks.outcome import Outcome, tell
 from op_registry.reference.checks.random import draws_differ
+from op_registry.reference.samples import table
+from op_registry.schema import Resolution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +33,15 @@ if TYPE_CHECKING:
     from op_registry.reference.declare import Declaration, Kernel
     from op_registry.schema import Snapshot
 
+_NO_FORMULA = frozenset(
+    {
+        Resolution.COMPOSITE_IMPLICIT,
+        Resolution.FALLTHROUGH,
+        Resolution.FALLBACK,
+        Resolution.NONE,
+    }
+)
+"""What AutogradPrivateUse1 may resolve to when autograd sees the kernel itself."""
 Grads = list[torch.Tensor | None]
 
 
@@ -56,11 +67,13 @@ def check_gradient(
 
 
 def differentiated(declaration: Declaration) -> Callable[..., Any]:
-    """Return what autograd sees: the kernel of a composite op, else the op and its formula."""
-    name = declaration.op.removesuffix(".default").replace(".", "::", 1)
-    composite = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CompositeImplicitAutograd")
-    found: Callable[..., Any] = declaration.overload
-    return declaration.function if composite or declaration.own_gradient else found
+    """Return what autograd sees: the op with its formula, or the kernel where it has none.
+
+    A composite has none, nor has an op whose autograd key falls through to the kernel.
+    """
+    entry = table()[declaration.op]
+    seen_through = entry.autograd in _NO_FORMULA or declaration.own_gradient
+    return declaration.function if seen_through else declaration.overload
 
 
 def _fails(
@@ -70,7 +83,7 @@ def _fails(
     kernels: Mapping[str, Declaration],
     snapshot: Snapshot,
 ) -> str:
-    mode = _Substituted(kernels)
+    mode = _Substituted(kernels, snapshot)
     try:
         with mode:
             found = _gradients(differentiated(declaration), sample, declaration.canonical)
@@ -161,10 +174,11 @@ def _weights(output: torch.Tensor) -> torch.Tensor:
 class _Substituted(TorchDispatchMode):
     """Runs an op's kernel in its place; notes what the kernels and the formulas call."""
 
-    def __init__(self, kernels: Mapping[str, Declaration]) -> None:
+    def __init__(self, kernels: Mapping[str, Declaration], snapshot: Snapshot) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.leaves: set[str] = set()
         self._kernels = kernels
+        self._snapshot = snapshot
         self._open: list[str] = []
 
     def __torch_dispatch__(
@@ -177,7 +191,7 @@ class _Substituted(TorchDispatchMode):
         del types  # the protocol has it
         name = dotted(func.name())
         kernel = self._kernels.get(name)
-        if kernel is None:
+        if kernel is None or not is_used(kernel, self._snapshot):
             self.leaves.add(name)
             with _resolving():
                 return func(*args, **(kwargs or {}))

@@ -42,6 +42,12 @@ def check_native(
     return Outcome(check="native", dtype=dtype, tried=len(samples), failures=tuple(failures))
 
 
+def is_used(declaration: Declaration, snapshot: Snapshot) -> bool:
+    """Tell whether the kernel is for use, not only for the record of an op that a TPU has."""
+    record = snapshot.get(declaration.op)
+    return record is None or record.support is not Support.NATIVE
+
+
 def ops_called(declaration: Declaration, sample: Sample) -> set[str]:
     """Return the op overloads that the kernel calls on ``sample``, composites whole."""
     copied, recorder = sample.copied(), _Recorder()

@@ -32,6 +32,7 @@ def unique(
     source="ranks of slices, joined pairwise from the ranks of their elements",
     accuracy="exact",
     dynamic=_HOW_MANY,
+    samples=("unique",),
     nonfinite="eager sorts by a comparison that NaN breaks: its result depends on how they stand",
 )
 def unique_dim(

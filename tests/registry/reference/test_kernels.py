@@ -11,21 +11,9 @@ from op_registry.reference.samples import collect
 
 KERNELS = declared()
 DTYPES = ("float32", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64")
-GAPS = {
-    "aten.adaptive_max_pool3d.default": "its gradient goes through a kernel that calls itself",
-    "aten.unique_dim.default": "torch's test inputs reach it with no sample that fits",
-    "quantized_decomposed.choose_qparams_symmetric.tensor": "compared at a dtype it does not take",
-}
-"""Kernels that do not pass yet, and why: one that does must leave this list."""
 
 
-@pytest.mark.parametrize(
-    "op",
-    [
-        pytest.param(op, marks=pytest.mark.xfail(reason=GAPS[op])) if op in GAPS else op
-        for op in KERNELS
-    ],
-)
+@pytest.mark.parametrize("op", KERNELS)
 def test_kernel(op: str) -> None:
     """It has samples; values, shapes, gradients and errors are eager's; all it calls is native."""
     declaration = KERNELS[op]
