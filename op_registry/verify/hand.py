@@ -9,7 +9,7 @@ from op_registry.errors import RegistryError
 from op_registry.evidence import Cause
 from op_registry.toolchain.answers import Compilation, Outcome
 from op_registry.toolchain.replies import Done, Failed, Loss
-from op_registry.toolchain.worker import Worker
+from op_registry.toolchain.worker import GIB, Worker
 from op_registry.verify.facts import Compiled, Problem, Ran
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 COMPILE_SECONDS = 60.0
 """For one program, on a machine that has nothing else to do."""
-RUN_SECONDS = 60.0
+RUN_SECONDS = COMPILE_SECONDS
 """For one program with one sample's inputs, on such a machine."""
+MEMORY_BYTES = 4 * GIB
+"""That a child may take."""
 MOST_PATIENCE = 8.0
 """By how much the limits may grow on a busy machine: a limit is to tell of the program."""
 SAMPLES, GRADIENTS = "samples", "gradients"
@@ -34,6 +36,10 @@ _LOSSES = {
 }
 DIFFERS = "differs"
 """What the child that compares answers beside the outcomes of a run."""
+_LIMITS = {
+    Loss.TIMED_OUT: f"took longer than {COMPILE_SECONDS:g} s",
+    Loss.OUT_OF_MEMORY: f"took more than {MEMORY_BYTES >> 30} GiB of memory",
+}
 _TOO_LARGE = "RESOURCE_EXHAUSTED"
 
 
@@ -42,10 +48,10 @@ class Hand:
 
     def __init__(self, python: str) -> None:
         self._killed = False
-        self._lowerer = Worker("op_registry.verify.lower_child", python)
-        self._compiler = Worker("op_registry.toolchain.compiler", python)
-        self._runner = Worker("op_registry.verify.numerics_child", python)
-        self._varier = Worker("op_registry.verify.confirm_child", python)
+        self._lowerer = _worker("op_registry.verify.lower_child", python)
+        self._compiler = _worker("op_registry.toolchain.compiler", python)
+        self._runner = _worker("op_registry.verify.numerics_child", python)
+        self._varier = _worker("op_registry.verify.confirm_child", python)
 
     def lower(self, dtype: str, folder: str, ops: list[str], what: str = SAMPLES) -> None:
         """Lower samples of ``ops`` at ``dtype``, or forward and backward of some (``GRADIENTS``).
@@ -98,6 +104,10 @@ class Hand:
 
     def _workers(self) -> tuple[Worker, ...]:
         return (self._lowerer, self._compiler, self._runner, self._varier)
+
+
+def _worker(module: str, python: str) -> Worker:
+    return Worker(module, python, memory_bytes=MEMORY_BYTES)
 
 
 def _patient(seconds: float) -> float:
@@ -159,6 +169,8 @@ def _refusal(answer: Compilation) -> Problem | None:
 
 
 def _accident(kept: dict[str, Any]) -> Problem:
+    """Say what happened in words that are the same in every run, however busy the machine was."""
     if "failed" in kept:
         return Problem(cause=Cause.OTHER, message=kept["failed"])
-    return Problem(cause=_LOSSES[Loss(kept["lost"])], message=kept["detail"])
+    how = Loss(kept["lost"])
+    return Problem(cause=_LOSSES[how], message=_LIMITS.get(how, kept["detail"]))
