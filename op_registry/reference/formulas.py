@@ -6,8 +6,14 @@ import functools
 import importlib.util
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from op_registry.errors import RegistryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from op_registry.reference.declare import Declaration
 
 _ENTRY = re.compile(r"- name: ([\w.]+)\(")
 _FIELD = re.compile(r"  (\w+(?:, *\w+)*): *(.*)")
@@ -26,6 +32,24 @@ def packets_called(op: str) -> frozenset[str]:
         return frozenset()
     key = name if overload == "default" else f"{name}.{overload}"
     return _calls().get(key, frozenset())
+
+
+def needs(op: str, kernels: Mapping[str, Declaration]) -> list[str]:
+    """Return the ops with a kernel that the gradient of ``op`` calls, as far as is known."""
+    packets = packets_called(op)
+    named = [other for other in kernels if other.split(".")[1] in packets and other != op]
+    return sorted({*named, *(kernels[op].needs if op in kernels else ())})
+
+
+def closure(op: str, kernels: Mapping[str, Declaration]) -> set[str]:
+    """Return ``op`` and the ops that it needs, that these need, and so on."""
+    todo, found = [op], set[str]()
+    while todo:
+        one = todo.pop()
+        if one not in found:
+            found.add(one)
+            todo += needs(one, kernels)
+    return found
 
 
 @functools.cache

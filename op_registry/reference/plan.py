@@ -13,9 +13,9 @@ from op_registry.build.gradients import no_gradient
 from op_registry.build.table import overload_of, read_table
 from op_registry.errors import RegistryError
 from op_registry.reference.adapt import adapted
-from op_registry.reference.declare import Declaration, declared
+from op_registry.reference.declare import declared
 from op_registry.reference.derived import derive
-from op_registry.reference.formulas import derivatives, packets_called
+from op_registry.reference.formulas import derivatives, needs
 from op_registry.reference.keep_gradient import keeping_gradient
 from op_registry.schema import Resolution, Snapshot, Support
 
@@ -164,13 +164,6 @@ def _chosen(only: list[str], steps: list[Step]) -> list[Step]:
         needed = needs(op, declared())
         todo += [other for other in (*same, *needed) if other in by_op]
     return list(chosen.values())
-
-
-def needs(op: str, kernels: Mapping[str, Declaration]) -> list[str]:
-    """Return the ops with a kernel that the gradient of ``op`` calls, as far as is known."""
-    packets = packets_called(op)
-    named = [other for other in kernels if other.split(".")[1] in packets and other != op]
-    return sorted({*named, *(kernels[op].needs if op in kernels else ())})
 
 
 def _named(name: str, by_op: Mapping[str, Step]) -> list[str]:

@@ -23,6 +23,7 @@ from op_registry.reference.checks.eager import expected
 from op_registry.reference.checks.native import is_used, refusal
 from op_registry.reference.checks.outcome import Outcome, tell
 from op_registry.reference.checks.random import draws_differ
+from op_registry.reference.formulas import closure
 from op_registry.reference.samples import table
 from op_registry.schema import Resolution
 
@@ -89,6 +90,8 @@ def _fails(
             found = _gradients(differentiated(declaration), sample, declaration.canonical)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return tell(error)
+    if unnamed := mode.used - closure(declaration.op, kernels):
+        return f"its gradient calls {', '.join(sorted(unnamed))}: name them in `needs`"
     refused = (refusal(op, snapshot, declaration) for op in sorted(mode.leaves))
     if told := "; ".join(why for why in refused if why):
         return f"forward or backward calls {told}"
@@ -177,6 +180,7 @@ class _Substituted(TorchDispatchMode):
     def __init__(self, kernels: Mapping[str, Declaration], snapshot: Snapshot) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.leaves: set[str] = set()
+        self.used: set[str] = set()
         self._kernels = kernels
         self._snapshot = snapshot
         self._open: list[str] = []
@@ -195,6 +199,7 @@ class _Substituted(TorchDispatchMode):
             self.leaves.add(name)
             with _resolving():
                 return func(*args, **(kwargs or {}))
+        self.used.add(name)
         if name in self._open:
             raise RecursionError(f"the kernel of {name} calls {name}")
         self._open.append(name)
