@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from op_registry.errors import RegistryError
 from op_registry.loader import load
+from op_registry.reference.checks.derived import check_derived
 from op_registry.reference.checks.errors import check_errors
 from op_registry.reference.checks.gradient import check_gradient
 from op_registry.reference.checks.lowering import CHIPS, Toolchain
@@ -52,6 +53,7 @@ def check(
             yield check_native(declaration, dtype, calls, snapshot)
             if used:
                 yield check_static(declaration, dtype, calls)
+                yield check_derived(declaration, dtype, calls)
         if used and dtype in DIFFERENTIATED:
             yield check_gradient(declaration, dtype, calls, kernels, snapshot)
     if used:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from op_registry.reference.check import check, choose, main, reference_checks
 from op_registry.reference.checks.compare import difference
 from op_registry.reference.checks.gradient import _Substituted, check_gradient
 from op_registry.reference.declare import Declaration
+from op_registry.reference.derived import Derived, derive
 from op_registry.reference.samples import collect
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def test_a_right_kernel_passes() -> None:
     """A right kernel passes every check, and each looked at samples."""
     found = outcomes("aten.trace.default", trace)
     assert {name for name, outcome in found.items() if outcome.tried} == {
-        *("values", "nonfinite", "native", "static", "gradient", "errors")
+        *("values", "nonfinite", "native", "static", "derived", "gradient", "errors")
     }
     assert failing("aten.trace.default", trace) == {}
     assert reference_checks(found.values()) == {"float32": found["values"].counts}
@@ -113,6 +115,18 @@ def test_kernels_below_autograd_may_conjugate_lazily() -> None:
     with _Substituted({op: made}, load("0.2.0+torch2.13")):
         found = torch.trace(values)
     assert found.item() == 5
+
+
+def test_derived_overloads_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In-place and ``out=`` forms are held against eager's own."""
+    assert outcomes("aten.mish.default", torch.nn.functional.mish)["derived"].counts == "6/6"
+
+    def wrong(declaration: Declaration) -> list[Derived]:
+        return [replace(one, function=lambda *_, out: out) for one in derive(declaration)][:1]
+
+    monkeypatch.setattr("op_registry.reference.checks.derived.derive", wrong)
+    told = failing("aten.mish.default", torch.nn.functional.mish)["derived"]
+    assert "aten.mish.out: output 0: shape [0]" in told
 
 
 def test_random_kernels_are_compared_by_distribution() -> None:
