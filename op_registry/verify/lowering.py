@@ -44,6 +44,7 @@ _TEXTS = (
     ("Trying to get the data pointer", Cause.OTHER),
     ("Cannot access storage of", Cause.OTHER),
     ("Internal error: NestedTensorImpl", Cause.OTHER),
+    ("identified a duplicate input", Cause.OTHER),
     ("failed to get buffer from result tensor", Cause.OTHER),
     ("build_mlir(): argument tensor has deferred ops", Cause.OTHER),
 )
