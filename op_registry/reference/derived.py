@@ -42,7 +42,7 @@ def derive(declaration: Declaration) -> list[Derived]:
     found = []
     for op, schema in _relatives(declaration.op):
         if outs := _outputs(functional, schema):
-            function = _with_outputs(declaration.function, outs)
+            function = _with_outputs(declaration.function, outs, returns=bool(schema.returns))
         elif _is_in_place(functional, schema):
             function = _in_place(declaration.function)
         else:
@@ -85,13 +85,15 @@ def _taken(arguments: Sequence[Any]) -> list[tuple[str, str, bool]]:
     return [(a.name, str(a.type), a.kwarg_only) for a in arguments]
 
 
-def _with_outputs(function: Kernel, names: Sequence[str]) -> Kernel:
+def _with_outputs(function: Kernel, names: Sequence[str], *, returns: bool) -> Kernel:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         outs = [kwargs.pop(name) for name in names]
         results = function(*args, **kwargs)
         for out, result in zip(outs, (results,) if len(outs) == 1 else results, strict=True):
             _copy(out, result)
+        if not returns:
+            return None
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     return call
@@ -113,7 +115,16 @@ def _in_place(function: Kernel) -> Kernel:
     return call
 
 
-def _copy(out: torch.Tensor, result: torch.Tensor) -> None:
+def _copy(out: Any, result: Any) -> None:
+    """Copy a result, or each of a list of them; what an op leaves out stays as it is."""
+    if isinstance(out, list):
+        for one, made in zip(out, result, strict=True):
+            _copy_tensor(one, made)
+    elif result is not None:
+        _copy_tensor(out, result)
+
+
+def _copy_tensor(out: torch.Tensor, result: torch.Tensor) -> None:
     _check_cast(result, out)
     if out.shape != result.shape:
         if out.numel():

@@ -45,6 +45,8 @@ def _compared(form: Derived, declaration: Declaration, sample: Sample) -> str | 
         theirs, exact = expected(eager, given)
     except Exception:  # noqa: BLE001 - an in-place form does not broadcast, and the like
         return None
+    if given is sample and _shapes(theirs[1]) != _shapes((sample.args, sample.kwargs)):
+        return None  # eager resized an argument that is no output, which no kernel has to
     try:
         ours = outcome(form.function, given)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
@@ -62,13 +64,23 @@ def _with_outputs(eager: Any, declaration: Declaration, sample: Sample) -> Sampl
     if not names:
         return sample
     results, _ = outcome(declaration.eager, sample)
-    leaves = [t for t in pytree.tree_leaves(results) if isinstance(t, torch.Tensor)]
-    outs = {name: leaf.new_empty(0) for name, leaf in zip(names, leaves, strict=True)}
+    made = (results,) if len(names) == 1 else results
+    outs = {name: _empty(result) for name, result in zip(names, made, strict=True)}
     return Sample(args=sample.args, kwargs=sample.kwargs | outs)
+
+
+def _empty(result: Any) -> Any:
+    if isinstance(result, list | tuple):
+        return [_empty(one) for one in result]
+    return torch.empty(0) if result is None else result.new_empty(0)
 
 
 def _canonical(declaration: Declaration, sample: Sample, found: Any) -> Any:
     result, arguments = found
     assert declaration.canonical is not None  # noqa: S101 - asked before
     made = declaration.canonical(result, *sample.args, **sample.kwargs)
-    return made, [leaf.shape for leaf in pytree.tree_leaves(arguments) if hasattr(leaf, "shape")]
+    return made, _shapes(arguments)
+
+
+def _shapes(tree: Any) -> list[torch.Size]:
+    return [leaf.shape for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
