@@ -64,6 +64,7 @@ def convolution_deprecated(
     "aten.convolution_overrideable.default",
     source=_SOURCE,
     accuracy=_ACCURACY,
+    own_gradient="the formula calls convolution_backward_overrideable, which no backend here has",
     expected=torch.convolution,
 )
 def convolution_overrideable(
@@ -81,58 +82,6 @@ def convolution_overrideable(
     return torch.convolution(
         input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
     )
-
-
-def _backward(
-    grad_output: torch.Tensor,
-    input: torch.Tensor,
-    weight: torch.Tensor,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    output_mask: Sequence[bool],
-) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradients as autograd finds them."""
-    bias_size = weight.shape[1] * groups if transposed else weight.shape[0]
-    x, w = input.detach().requires_grad_(), weight.detach().requires_grad_()
-    bias = input.new_zeros(bias_size).requires_grad_()
-    with torch.enable_grad():
-        output = torch.convolution(
-            x, w, bias, stride, padding, dilation, transposed, output_padding, groups
-        )
-    wanted = [x for x, needed in zip((x, w, bias), output_mask, strict=True) if needed]
-    found = iter(torch.autograd.grad(output, wanted, grad_output))
-    return tuple(next(found) if needed else None for needed in output_mask)
-
-
-@kernel(
-    "aten.convolution_backward_overrideable.default",
-    source="`aten.convolution_backward`, which has a TPU kernel",
-    accuracy=_ACCURACY,
-    expected=_backward,
-)
-def convolution_backward_overrideable(
-    grad_output: torch.Tensor,
-    input: torch.Tensor,
-    weight: torch.Tensor,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    output_mask: Sequence[bool],
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the gradients of input, weight and bias; None where ``output_mask`` is false."""
-    bias_size = weight.shape[1] * groups if transposed else weight.shape[0]
-    found: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = torch.ops.aten.convolution_backward(
-        *(grad_output, input, weight, [bias_size], stride, padding, dilation),
-        *(transposed, output_padding, groups, output_mask),
-    )
-    return found
 
 
 def _depthwise(

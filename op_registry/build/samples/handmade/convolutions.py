@@ -53,15 +53,6 @@ def convolution_overrideable(dtype: torch.dtype) -> Iterator[Sample]:
         yield call(*given)
 
 
-@handmade("aten.convolution_backward_overrideable.default")
-def convolution_backward_overrideable(dtype: torch.dtype) -> Iterator[Sample]:
-    """Yield the gradients of the same, of all three and of the weight alone."""
-    for x, weight, _, *rest in _general(dtype):
-        grad = torch.randn_like(torch.convolution(x, weight, None, *rest))
-        yield call(grad, x, weight, *rest, [True, True, True])
-        yield call(grad, x, weight, *rest, [False, True, False])
-
-
 def _spaces(rank: int, *values: int) -> list[int]:
     return list(values[:rank])
 
