@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for declaration in chosen:
             samples = collect([declaration], options.dtype or DTYPES)[declaration.op]
             outcomes = list(check(declaration, samples, kernels, snapshot))
-            if toolchain and is_used(declaration, snapshot):
+            if toolchain and lowers(declaration, snapshot):
                 compiles = options.compile
                 outcomes += check_with(toolchain, declaration, samples, compiles=compiles)
             failed += not report(
@@ -129,6 +129,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     _say(f"{len(chosen) - failed} of {len(chosen)} kernels pass")
     return 1 if failed else 0
+
+
+def lowers(declaration: Declaration, snapshot: Snapshot) -> bool:
+    """Tell whether a kernel for use, or a part of it, lowers: not those that read a count first."""
+    if not is_used(declaration, snapshot):
+        return False
+    return not declaration.dynamic or declaration.static_part is not None
 
 
 def _toolchain(options: argparse.Namespace, stack: contextlib.ExitStack) -> Toolchain | None:

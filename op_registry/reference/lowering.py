@@ -22,7 +22,7 @@ from op_registry.reference.checks.gradient import differentiated, joint
 from op_registry.reference.checks.outcome import tell
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.install import install
-from op_registry.reference.samples import collect
+from op_registry.reference.samples import collect, table
 from op_registry.toolchain.serve import serve
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ _DEVICE = "tpu"
 
 def prepare() -> Handle:
     """Bring the backend up, install the kernels, return the function that answers requests."""
-    # Before the backend is there: after it, inputs would be made on it.
+    # Before the backend is there: after it, inputs would be made on it, and the dispatcher's table
+    # would show what is installed.
     kernels = declared()
+    table()
     install()
     return lambda request: {"lowered": list(_lowered(_declaration(kernels, request), request))}
 

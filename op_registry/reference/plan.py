@@ -145,7 +145,7 @@ class _Planner:
         record = self._snapshot.get(op)
         if record is None:
             return False
-        if record.ends_in is None:
+        if not record.ends_in:
             return record.support is Support.MISSING
         return any(piece != op and self._lacks(piece, composites=True) for piece in record.ends_in)
 
