@@ -18,7 +18,9 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from op_registry.build.table import overload_of
+from op_registry.loader import load
 from op_registry.reference.checks.gradient import differentiated, joint
+from op_registry.reference.checks.native import is_used
 from op_registry.reference.checks.outcome import tell
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.install import install
@@ -40,8 +42,15 @@ def prepare() -> Handle:
     # would show what is installed.
     kernels = declared()
     table()
-    install()
-    return lambda request: {"lowered": list(_lowered(_declaration(kernels, request), request))}
+    snapshot, passed_over = load(), {entry.op for entry in install() if not entry.installs}
+
+    def handle(request: dict[str, Any]) -> dict[str, Any]:
+        declaration = _declaration(kernels, request)
+        # A composite that the wheel runs by itself, but not without the host, say.
+        direct = declaration.op in passed_over and is_used(declaration, snapshot)
+        return {"lowered": list(_lowered(declaration, request, direct=direct))}
+
+    return handle
 
 
 def _declaration(kernels: dict[str, Declaration], request: dict[str, Any]) -> Declaration:
@@ -51,7 +60,10 @@ def _declaration(kernels: dict[str, Declaration], request: dict[str, Any]) -> De
     return kernels.get(op, plain)
 
 
-def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict[str, str]]:
+def _lowered(
+    declaration: Declaration, request: dict[str, Any], *, direct: bool
+) -> Iterator[dict[str, str]]:
+    call = declaration.function if direct else _call(declaration)
     dtype = request["dtype"]
     samples = collect([declaration], [dtype])[declaration.op].calls.get(dtype, [])
     if request.get("largest"):
@@ -63,7 +75,7 @@ def _lowered(declaration: Declaration, request: dict[str, Any]) -> Iterator[dict
             else:
                 changes = declaration.changes or _is_mutable(declaration)
                 noise = declaration.noise
-                text = program(_call(declaration), sample, noise=noise, changes=changes)
+                text = program(call, sample, noise=noise, changes=changes)
         except Exception as error:  # noqa: BLE001 - whatever the backend raises is what is told
             yield {"error": tell(error)}
             continue
