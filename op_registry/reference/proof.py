@@ -14,7 +14,7 @@ from op_registry.build.reenter import CompositeMode
 from op_registry.build.table import overload_of, read_table
 from op_registry.reference.checks.values import check_values
 from op_registry.reference.declare import Declaration, declared
-from op_registry.reference.pointers import How, Reference, candidates, functional_forms
+from op_registry.reference.pointers import How, Reference, candidates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ def calls_itself(reference: Reference, samples: Mapping[str, Sequence[Sample]]) 
     A composite has to be seen to call other ops; a Python function that calls none only returns
     its arguments.
     """
-    defined = {reference.op, reference.of, *functional_forms(reference.op)}
+    defined = {reference.op, reference.of}
     for calls in samples.values():
         for sample in calls[:3]:
             seen = _called(reference, sample)

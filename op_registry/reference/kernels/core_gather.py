@@ -139,6 +139,25 @@ def scatter_reduce(
     return torch.where(written.any(-1), reduced, self)
 
 
+@kernel(
+    "aten.put.default",
+    source=_SOURCE,
+    accuracy="exact where positions are met once; which of several values stays is not defined",
+)
+def put(
+    self: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False
+) -> torch.Tensor:
+    """Return ``self`` with ``source`` written, or added, at ``index`` of its flattened form."""
+    if self.dtype != source.dtype or index.dtype != torch.int64:
+        raise RuntimeError("put_(): expected self and source of one dtype, and an int64 index")
+    if index.numel() != source.numel():
+        raise RuntimeError("put_(): Expected source and index to have the same number of elements")
+    flat, places = self.reshape(-1), index.reshape(-1)
+    places = torch.where(places < 0, places + flat.shape[0], places)
+    write = scatter_add if accumulate else scatter_src
+    return write(flat, 0, places, source.reshape(-1)).reshape(self.shape)
+
+
 _NEUTRAL = ("sum", "prod", "mean", "amax", "amin")
 
 

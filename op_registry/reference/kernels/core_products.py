@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -47,6 +47,23 @@ def bmm(self: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
         raise RuntimeError(f"expected scalar types to agree, got {self.dtype} and {mat2.dtype}")
     products = _wide(self).unsqueeze(-1) * _wide(mat2).unsqueeze(-3)
     return products.sum(-2, dtype=products.dtype).to(self.dtype)
+
+
+@kernel("aten.addmv.default", source=_SOURCE, accuracy=_SUMS)
+def addmv(
+    self: torch.Tensor, mat: torch.Tensor, vec: torch.Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> torch.Tensor:
+    """Return ``beta`` self + ``alpha`` times the product of (n, k) ``mat`` and (k) ``vec``.
+
+    With ``beta`` zero, self is not read, whatever it holds.
+    """
+    if mat.dim() != 2 or vec.dim() != 1:
+        raise RuntimeError("vector + matrix @ vector expected")
+    if not (self.is_floating_point() or self.is_complex()):
+        beta, alpha = int(beta), int(alpha)
+    products = _wide(mat) * _wide(vec)
+    found: torch.Tensor = alpha * products.sum(-1, dtype=products.dtype)
+    return (found if beta == 0 else found + beta * _wide(self)).to(self.dtype)
 
 
 @kernel("aten.convolution.default", source=_SOURCE, accuracy=_SUMS, samples=_CONVOLUTIONS)

@@ -83,6 +83,17 @@ def copy(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> t
 
 
 @kernel(
+    "aten.zero_.default",
+    source="definition: filled with zero",
+    accuracy=_EXACT,
+    samples=("zeros_like", "zeros", "new_zeros"),
+)
+def zero_(self: torch.Tensor) -> torch.Tensor:
+    """Write zero into every element of ``self``."""
+    return self.fill_(0)
+
+
+@kernel(
     "aten.as_strided_.default",
     source="definition: other sizes, strides and offset over the same memory",
     accuracy=_EXACT,
