@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from op_registry.loader import load
-from op_registry.reference.check import choose
+from op_registry.reference.check import choose, lowers
 from op_registry.reference.checks.lowering import Toolchain
-from op_registry.reference.checks.native import is_used
 from op_registry.reference.declare import declared
 from op_registry.reference.kinds import like
 from op_registry.toolchain.answers import Compilation
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from op_registry.reference.declare import Declaration
 
-_DTYPES = ("float32", "int64", "complex64", "int8", "uint8", "bool", "bfloat16")
+_DTYPES = ("float32", "int64", "complex64", "int8", "uint8", "int32", "bool", "bfloat16")
 """Tried in this order until one lowers."""
 _CHIP = "v6e"
 _MOST_PASSES = 4.0
@@ -160,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     snapshot = load(options.registry)
     try:
-        chosen = [d for d in choose(options.op, declared()) if is_used(d, snapshot)]
+        chosen = [d for d in choose(options.op, declared()) if lowers(d, snapshot)]
     except ValueError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
