@@ -30,7 +30,7 @@ _DTYPES = ("float32", "int64", "complex64", "int8", "uint8", "int32", "bool", "b
 """Tried in this order until one lowers."""
 _CHIP = "v6e"
 _MOST_PASSES = 4.0
-"""Times the native op's passes over its data above which a kernel is marked."""
+"""Times the native op's passes, and its bytes, above which a kernel is marked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,8 +73,11 @@ class Row:
 
     @property
     def marked(self) -> bool:
-        """Whether the kernel goes over its data much more often than the native op."""
-        return self.ratio is not None and self.ratio > _MOST_PASSES
+        """Whether the kernel goes over its data much more often, and moves much more in all."""
+        if self.kernel is None or self.native is None or self.ratio is None:
+            return False
+        moved = self.kernel.bytes_accessed / self.native.bytes_accessed
+        return min(self.ratio, moved) > _MOST_PASSES
 
 
 def measure(kernels: Iterable[Declaration], toolchain: Toolchain) -> list[Row]:
@@ -127,8 +130,8 @@ def page(rows: Sequence[Row], versions: str) -> str:
 inputs and compiled by libtpu for {_CHIP}, beside a native op that does alike work. Test inputs are
 small, so the numbers compare programs, not speed. Passes: bytes that the program moves for each
 byte of its inputs and outputs, as they lie in memory. {marked} kernels take more than
-{_MOST_PASSES:g} times the passes of their native op; they stand first, and the column on the
-algorithm says what they have to do.
+{_MOST_PASSES:g} times the passes of their native op and move more than {_MOST_PASSES:g} times its
+bytes; they stand first, and the column on the algorithm says what they have to do.
 
 Made with {versions} by `python -m op_registry.reference.cost`.
 
