@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from op_registry.evidence import Cause, place
 from op_registry.toolchain.programs import has_mosaic
 from op_registry.verify import plan
 from op_registry.verify.facts import LoweredSample
@@ -74,6 +75,20 @@ class Discrepancy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Abort:
+    """A kernel that ends the process on some calls, seen at least twice."""
+
+    op: str
+    dtypes: tuple[str, ...]
+    message: str
+    """The last words of the process, of the smallest of these calls."""
+    arguments: Mapping[str, Any]
+    tensors: Mapping[str, Any]
+    samples: int
+    """How many samples ended so, over the dtypes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Inquiry:
     """What came of looking twice."""
 
@@ -82,6 +97,7 @@ class Inquiry:
     """What did not fail again, and why it is not listed."""
     edges: int = 0
     """Calls at the edge that were run."""
+    aborts: tuple[Abort, ...] = ()
 
 
 def suspects(found: Iterable[Found]) -> list[Suspect]:
@@ -109,6 +125,28 @@ def _suspect(found: Found, index: int, ran: Ran) -> Suspect:
         kind=ran.kind,
         sample=next(sample for sample in found.samples if sample.index == index),
         message=ran.problem.message if ran.problem else "",
+    )
+
+
+def aborts(found: Iterable[Found]) -> tuple[Abort, ...]:
+    """Return the ops on which lowering ended the process in two samples or more, sorted."""
+    ended: dict[str, list[tuple[str, LoweredSample]]] = {}
+    for one in found:
+        for sample in one.samples:
+            if sample.problem is not None and sample.problem.cause is Cause.CRASHED:
+                ended.setdefault(one.op, []).append((one.dtype, sample))
+    return tuple(_abort(op, ended[op]) for op in sorted(ended) if len(ended[op]) > 1)
+
+
+def _abort(op: str, ended: list[tuple[str, LoweredSample]]) -> Abort:
+    _, smallest = min(ended, key=lambda item: item[1].elements)
+    return Abort(
+        op=op,
+        dtypes=tuple(sorted({dtype for dtype, _ in ended}, key=place)),
+        message=smallest.problem.message if smallest.problem else "",
+        arguments=smallest.arguments,
+        tensors=smallest.tensors,
+        samples=len(ended),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from op_registry.errors import RegistryError
@@ -40,6 +41,8 @@ _LIMITS = {
     Loss.TIMED_OUT: f"took longer than {COMPILE_SECONDS:g} s",
     Loss.OUT_OF_MEMORY: f"took more than {MEMORY_BYTES >> 30} GiB of memory",
 }
+_WHERE = re.compile(r", metadata=\{[^}]*\}")
+_MOST_CHARACTERS = 300
 _TOO_LARGE = "RESOURCE_EXHAUSTED"
 
 
@@ -161,11 +164,16 @@ def ran(kept: dict[str, Any]) -> Ran:
 def _refusal(answer: Compilation) -> Problem | None:
     if answer.outcome is Outcome.OK:
         return None
-    message = answer.message or "no reason given"
+    message = _first_line(answer.message or "no reason given")
     if answer.outcome is Outcome.SKEW:
         return Problem(cause=Cause.SKEW, message=message)
     large = message.startswith(_TOO_LARGE)
     return Problem(cause=Cause.OUT_OF_MEMORY if large else Cause.REJECTED, message=message)
+
+
+def _first_line(message: str) -> str:
+    """Leave out where in the program's text the compiler stood."""
+    return _WHERE.sub("", message.splitlines()[0])[:_MOST_CHARACTERS]
 
 
 def _accident(kept: dict[str, Any]) -> Problem:

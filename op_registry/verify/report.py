@@ -12,7 +12,7 @@ from op_registry.verify.discrepancies import Discrepancy
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from op_registry.verify.discrepancies import Inquiry
+    from op_registry.verify.discrepancies import Abort, Inquiry
 
 _TITLES = {
     "count": "Another number of results",
@@ -114,13 +114,14 @@ def as_json(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
             {"op": suspect.op, "dtype": suspect.dtype, "kind": suspect.kind, "why": why}
             for suspect, why in inquiry.dropped
         ],
+        "aborts": [asdict(abort) for abort in inquiry.aborts],
         "groups": [
             {
                 "kind": group.kind,
                 "edge": group.edge,
                 "name": group.name,
                 "reproducer": reproducer(group.first),
-                "discrepancies": [_plain(member) for member in group.members],
+                "discrepancies": [asdict(member) for member in group.members],
             }
             for group in found
         ],
@@ -149,7 +150,15 @@ def as_markdown(inquiry: Inquiry, versions: Mapping[str, str]) -> str:
             lines += [f"## {title}", ""]
             for group in of_kind:
                 lines += _entry(group)
+    if inquiry.aborts:
+        lines += ["## The process ends", "", *map(_ended, inquiry.aborts), ""]
     return "\n".join(lines)
+
+
+def _ended(abort: Abort) -> str:
+    call = json.dumps({**abort.arguments, **abort.tensors}, ensure_ascii=False)
+    where = f"`{abort.op}` ({', '.join(abort.dtypes)}), {abort.samples} samples"
+    return f"- {where}: {abort.message}. The smallest call: `{call}`"
 
 
 def _entry(group: Group) -> list[str]:
@@ -176,10 +185,6 @@ def _entry(group: Group) -> list[str]:
 
 def _outcome(one: Discrepancy) -> str:
     return f"{one.message}; eager PyTorch raises `{one.raises}`" if one.raises else one.message
-
-
-def _plain(one: Discrepancy) -> dict[str, Any]:
-    return asdict(one)
 
 
 def _name(op: str) -> str:

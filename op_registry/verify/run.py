@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from op_registry.errors import RegistryError
 from op_registry.schema import Snapshot
 from op_registry.verify.collect import collect
 from op_registry.verify.crew import work_off
-from op_registry.verify.discrepancies import Inquiry, edge_cases, suspects
+from op_registry.verify.discrepancies import Inquiry, aborts, edge_cases, suspects
 from op_registry.verify.facts import Found
 from op_registry.verify.inquest import Inquest
 from op_registry.verify.merge import merge
@@ -80,7 +80,7 @@ class Verification:
         every = [one for found in verified.found.values() for one in found]
         inquest = Inquest(self.workspace, suspects(every), edge_cases(self.workspace, every))
         work_off(inquest.tasks, self._tools.python, jobs, lambda: watch(inquest.tasks))
-        return inquest.result()
+        return replace(inquest.result(), aborts=aborts(every))
 
     def run(self, jobs: int, watch: Callable[[Pipeline], None]) -> Verified:
         """Do what is not done yet with ``jobs`` threads; see ``Pipeline.run`` for the errors."""

@@ -12,7 +12,13 @@ from op_registry.evidence import Cause
 from op_registry.toolchain.programs import digest
 from op_registry.verify import crew
 from op_registry.verify.crew import work_off
-from op_registry.verify.discrepancies import Discrepancy, Inquiry, edge_cases, suspects
+from op_registry.verify.discrepancies import (
+    Discrepancy,
+    Inquiry,
+    aborts,
+    edge_cases,
+    suspects,
+)
 from op_registry.verify.facts import Found, LoweredSample, Problem, Ran, Values
 from op_registry.verify.inquest import Inquest
 from op_registry.verify.report import as_json, as_markdown, groups, reproducer
@@ -247,6 +253,21 @@ def test_markdown() -> None:
     assert page.index("## NaN in other places") < page.index("## Other values")
     assert "- Where: `aten.x.default` (float32), `aten.x_.default` (bfloat16)" in page
     assert page.count("```python") == 2
+
+
+def test_aborts() -> None:
+    """An op that ended the process twice is listed with its smallest call; once is chance."""
+    ends = Problem(cause=Cause.CRASHED, message="SIGABRT: Check failed")
+    samples = [replace(one, problem=ends) for one in found("aten.x.default", 6, 2).samples]
+    twice = replace(found("aten.x.default", 6), samples=tuple(samples), ran={})
+    once = replace(twice, op="aten.y.default", samples=tuple(samples[:1]))
+
+    (abort,) = aborts([twice, replace(twice, dtype="int64"), once])
+
+    assert (abort.op, abort.dtypes, abort.samples) == ("aten.x.default", ("float32", "int64"), 4)
+    assert abort.tensors == {"self": ["float32", [2]]}
+    page = as_markdown(Inquiry(aborts=(abort,)), {})
+    assert "`aten.x.default` (float32, int64), 4 samples: SIGABRT: Check failed." in page
 
 
 def test_json() -> None:

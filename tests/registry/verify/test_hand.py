@@ -24,6 +24,11 @@ def done(outcome: Outcome, message: str = "", **fields: Any) -> dict[str, Any]:
         (done(Outcome.REFUSED, "UNIMPLEMENTED: no"), Cause.REJECTED, "UNIMPLEMENTED: no"),
         (done(Outcome.SKEW, "vhlo"), Cause.SKEW, "vhlo"),
         (
+            done(Outcome.REFUSED, "no c64 min(%a, %b), metadata={line=3}\nSuspected place:\n-:3"),
+            Cause.REJECTED,
+            "no c64 min(%a, %b)",
+        ),
+        (
             done(Outcome.REFUSED, "RESOURCE_EXHAUSTED: HBM"),
             Cause.OUT_OF_MEMORY,
             "RESOURCE_EXHAUSTED: HBM",
