@@ -13,8 +13,9 @@ _TEXTS = (
     ("cannot Materialize() a placeholder", Answer.HOST_SYNC),
     ("failed to retrieve the PjRt client", Answer.NEEDS_DEVICE),
 )
-_UNSTABLE = re.compile(r"0x[0-9a-f]+|\d{9,}|(?:/[\w.+-]+){2,}")
-"""Addresses, stray memory and paths: they differ between two runs, or between two machines."""
+_UNSTABLE = re.compile(r"0x[0-9a-f]+|\d{9,}|(?:/[\w.+-]+){2,}(?::\d+:\d+)?")
+"""Addresses, stray memory, paths and places in files: they differ between two runs, two machines or
+two versions of this code."""
 
 
 def classify(error: BaseException) -> Reply:

@@ -98,7 +98,9 @@ def _item_size(dtype: str) -> int:
 def _from_torch(tensor: Tensor) -> Raw:
     import torch  # only the children that have it
 
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    # Not contiguous(): one element counts as contiguous whatever its strides are.
+    plain = plain.clone(memory_format=torch.contiguous_format)
     data = plain.reshape(-1).view(torch.uint8).numpy().data
     dtype = str(plain.dtype).removeprefix("torch.")
     return Raw(dtype=dtype, shape=tuple(plain.shape), data=data)

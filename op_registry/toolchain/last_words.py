@@ -12,5 +12,14 @@ _PREFIX = re.compile(r"^[FEWI]\d{4} [\d:.]+ +\d+ ")
 def last_words(errors: str) -> str:
     """Return the last fatal line of a process's standard error, else its last line, or nothing."""
     lines = [line for line in errors.splitlines() if line.strip()]
-    fatal = [line for line in lines if _FATAL_LINE.search(line)]
-    return _PREFIX.sub("", (fatal or lines or [""])[-1]).strip()[:500]
+    return fatal_line(errors) or (_shown(lines[-1]) if lines else "")
+
+
+def fatal_line(errors: str) -> str:
+    """Return the last line in which a process says why it dies, empty when it does not."""
+    fatal = [line for line in errors.splitlines() if _FATAL_LINE.search(line)]
+    return _shown(fatal[-1]) if fatal else ""
+
+
+def _shown(line: str) -> str:
+    return _PREFIX.sub("", line).strip()[:500]

@@ -61,7 +61,7 @@ def _materialised(sample: Sample) -> Sample:
     copied = sample.copied()
     args, kwargs = pytree.tree_map_only(
         torch.Tensor,
-        lambda t: t.resolve_conj().resolve_neg().contiguous(),
+        lambda t: t.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format),
         (copied.args, copied.kwargs),
     )
     return replace(copied, args=args, kwargs=kwargs)

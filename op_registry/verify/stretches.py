@@ -18,7 +18,7 @@ from op_registry.build.answers import stable
 from op_registry.build.forks import in_fork
 from op_registry.build.table import overload_of
 from op_registry.evidence import Cause
-from op_registry.toolchain.last_words import last_words
+from op_registry.toolchain.last_words import fatal_line
 from op_registry.verify.describe import unanswered
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _end(code: int, errors: Path) -> str:
     name = f"exit code {code}"
     with contextlib.suppress(ValueError):
         name = signal.Signals(-code).name
-    said = last_words(errors.read_text(encoding="utf-8", errors="replace"))
+    said = fatal_line(errors.read_text(encoding="utf-8", errors="replace"))
     reason = f": {said}" if said and code == -signal.SIGABRT else ""
     return f"the process ended with {name}{reason}"
 

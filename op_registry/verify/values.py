@@ -94,8 +94,14 @@ def _differ(old: torch.Tensor, new: torch.Tensor) -> bool:
     """Compare bit by bit: a NaN equals itself."""
     if old.shape != new.shape:
         return True
-    old, new = (one.contiguous().reshape(-1).view(torch.uint8) for one in (old, new))
+    old, new = (_bytes(one) for one in (old, new))
     return not torch.equal(old, new)
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    # Not contiguous(): one element counts as contiguous whatever its strides are.
+    plain = tensor.clone(memory_format=torch.contiguous_format)
+    return plain.reshape(-1).view(torch.uint8)
 
 
 def _plain(tensor: torch.Tensor) -> bool:

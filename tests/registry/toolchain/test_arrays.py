@@ -138,3 +138,10 @@ def test_torch_to_numpy_and_back(tmp_path: Path) -> None:
     assert done.stdout.strip() == str(names)
     for one, other in zip(load(tmp_path / "out"), every_kind(), strict=True):
         assert same(one, other.T if other.ndim > 1 else other)
+
+
+def test_one_element_with_odd_strides(tmp_path: Path) -> None:
+    """A single element is written whatever its strides say."""
+    odd = torch.ones(1, 1).as_strided((1, 1), (0, 0))
+    save(tmp_path / "odd", [odd])
+    assert torch.equal(load(tmp_path / "odd")[0], torch.ones(1, 1))

@@ -91,3 +91,9 @@ def test_a_stand_in_is_asked_only_where_the_cpu_refuses() -> None:
     assert other is not None
     assert (one.by_reference, one.outputs[0][0, 0].item()) == (False, 2.0)
     assert (other.by_reference, other.outputs[0][0, 0].item()) == (True, 7.0)
+
+
+def test_one_element_with_odd_strides_has_values() -> None:
+    """A tensor expanded to a single element is contiguous and yet has no unit stride."""
+    odd = torch.ones(1, 1).as_strided((1, 1), (0, 0))
+    assert expected(_ATEN.neg.default, call(odd), torch.float32) is not None
