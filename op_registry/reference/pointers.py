@@ -1,5 +1,7 @@
 """What defines an op: an own kernel, torch's own decomposition or reference, or its composite.
 
+An own kernel also defines the in-place and ``out=`` forms of its op, before all that torch has.
+
 Nothing here is a list typed by hand: definitions are found in torch's tables and by name, and
 :mod:`op_registry.reference.proof` compares them with eager PyTorch.
 """
@@ -76,19 +78,29 @@ def reference_for(op: str) -> Reference | None:
 
 
 def candidates(op: str) -> Iterator[Reference]:
-    """Yield the definitions of ``op`` that were found, the most telling kind first."""
+    """Yield the definitions of ``op`` that were found, the most telling kind first.
+
+    Own kernels come before torch's definitions, those of its functional form included: they are
+    what gets installed.
+    """
     own = declared().get(op)
     if own is not None:
         yield Reference(op=op, path=own.path, how=How.OWN, function=own.function)
     overload = overload_of(op)
     if overload is None:
         return
+    others = [found for functional in functional_forms(op) for found in _formed(op, functional)]
+    yield from (found for found in others if found.how is How.OWN)
     yield from _direct(op, overload)
-    for functional in functional_forms(op):
-        for found in candidates(functional):
-            for form in derive(_declaration(functional, found.function)):
-                if form.op == op:
-                    yield replace(found, op=op, function=form.function, of=functional)
+    yield from (found for found in others if found.how is not How.OWN)
+
+
+def _formed(op: str, functional: str) -> Iterator[Reference]:
+    """Yield the definitions of ``functional``, each put into the form of ``op``."""
+    for found in candidates(functional):
+        for form in derive(_declaration(functional, found.function)):
+            if form.op == op:
+                yield replace(found, op=op, function=form.function, of=functional)
 
 
 def functional_forms(op: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,13 +14,15 @@ from op_registry.build.reenter import CompositeMode
 from op_registry.build.table import overload_of, read_table
 from op_registry.reference.checks.values import check_values
 from op_registry.reference.declare import Declaration, declared
+from op_registry.reference.derived import derive
 from op_registry.reference.pointers import How, Reference, candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from op_registry.build.samples.sample import Sample
     from op_registry.build.table import Entry
+    from op_registry.reference.declare import Kernel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,11 +46,15 @@ class Proof:
         return bool(self.checks) and not self.failures
 
 
-def prove(op: str, samples: Mapping[str, Sequence[Sample]]) -> Proof | None:
+def prove(
+    op: str, samples: Mapping[str, Sequence[Sample]], *, lacking: bool = False
+) -> Proof | None:
     """Return the first definition of ``op`` that agrees with eager on all of ``samples``.
 
-    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures. None when
-    no definition was found, or each calls the op that it defines or agrees on no sample.
+    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures. Where the
+    backend is ``lacking`` the op, an own kernel that agrees on some sample comes first: it is what
+    gets installed. None when no definition was found, or each calls the op that it defines or
+    agrees on no sample.
     """
     best: Proof | None = None
     for reference in candidates(op):
@@ -57,28 +63,58 @@ def prove(op: str, samples: Mapping[str, Sequence[Sample]]) -> Proof | None:
         found = _compare(reference, samples)
         if found.holds or not samples:
             return found
+        if lacking and found.agrees and reference.how is How.OWN:
+            return found
         if found.agrees and (best is None or len(found.failures) < len(best.failures)):
             best = found
     return best
 
 
 def _compare(reference: Reference, samples: Mapping[str, Sequence[Sample]]) -> Proof:
-    declaration = declared().get(reference.op) if reference.how is How.OWN else None
-    if declaration is None:
-        declaration = Declaration(
-            op=reference.op,
-            function=reference.function,
-            source="",
-            accuracy="",
-            noise=_is_random(reference.op),
-            canonical=_without_values if _is_uninitialised(reference.op) else None,
-        )
+    declaration = _own(reference) if reference.how is How.OWN else _torchs(reference)
     checks, failures = {}, []
     for dtype, calls in samples.items():
         outcome = check_values(declaration, dtype, calls)
         checks[dtype] = outcome.counts
         failures += [f"{dtype}: {message}" for message in outcome.failures]
     return Proof(reference=reference, checks=checks, failures=tuple(failures))
+
+
+def _own(reference: Reference) -> Declaration:
+    """Return how an own kernel is compared: in another form as in the one that it is written in."""
+    if not reference.of:
+        return declared()[reference.op]
+    written = declared()[reference.of]
+    form = replace(written, op=reference.op, function=reference.function)
+    if written.canonical:
+        outs = {argument.name for argument in form.overload._schema.arguments if argument.is_out}
+        form = replace(form, canonical=_without(outs, written.canonical))
+    if written.expected:
+        form = replace(form, expected=_formed(written, written.expected, reference.op))
+    return form
+
+
+def _without(outs: Collection[str], canonical: Kernel) -> Kernel:
+    def call(result: Any, *args: Any, **kwargs: Any) -> Any:
+        return canonical(result, *args, **{k: v for k, v in kwargs.items() if k not in outs})
+
+    return call
+
+
+def _formed(declaration: Declaration, function: Kernel, op: str) -> Kernel:
+    forms = derive(replace(declaration, function=function))
+    return next(form.function for form in forms if form.op == op)
+
+
+def _torchs(reference: Reference) -> Declaration:
+    return Declaration(
+        op=reference.op,
+        function=reference.function,
+        source="",
+        accuracy="",
+        noise=_is_random(reference.op),
+        canonical=_without_values if _is_uninitialised(reference.op) else None,
+    )
 
 
 def _is_random(op: str) -> bool:

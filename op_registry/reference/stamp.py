@@ -26,10 +26,11 @@ from op_registry.reference.declare import declared
 from op_registry.reference.inexpressible import INEXPRESSIBLE
 from op_registry.reference.proof import prove
 from op_registry.reference.samples import collect
+from op_registry.schema import Support
 from op_registry.verify.cases import Cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from op_registry.build.samples.sample import Sample
     from op_registry.schema import OpRecord, Snapshot
@@ -53,9 +54,12 @@ class Stamp:
     """The first messages of samples that disagree."""
 
 
-def stamp(op: str, calls: Mapping[str, list[Sample]]) -> Stamp:
-    """Return what defines ``op``, and on how many of its samples by dtype that agrees."""
-    proof = prove(op, dict(calls))
+def stamp(op: str, calls: Mapping[str, list[Sample]], *, lacking: bool = False) -> Stamp:
+    """Return what defines ``op``, and on how many of its samples by dtype that agrees.
+
+    ``lacking``: the backend has no kernel for the op or for what it ends in.
+    """
+    proof = prove(op, dict(calls), lacking=lacking)
     if proof is None:
         return Stamp(op=op, path="")
     return Stamp(
@@ -66,11 +70,14 @@ def stamp(op: str, calls: Mapping[str, list[Sample]]) -> Stamp:
     )
 
 
-def work_through(ops: list[str], calls: Calls, journal: Path) -> None:
-    """Stamp ``ops`` into ``journal``, past those whose samples crash or hang the process."""
+def work_through(ops: list[str], calls: Calls, journal: Path, lacking: Collection[str]) -> None:
+    """Stamp ``ops`` into ``journal``, past those whose samples crash or hang the process.
+
+    The backend is ``lacking`` some of them.
+    """
     todo = ops
     while todo:
-        in_fork(partial(_stretch, todo, calls, journal))
+        in_fork(partial(_stretch, todo, calls, journal, lacking))
         done = read(journal)
         left = [op for op in todo if op not in done]
         if left:
@@ -79,11 +86,11 @@ def work_through(ops: list[str], calls: Calls, journal: Path) -> None:
         todo = left[1:]
 
 
-def _stretch(todo: Iterable[str], calls: Calls, journal: Path) -> None:
+def _stretch(todo: Iterable[str], calls: Calls, journal: Path, lacking: Collection[str]) -> None:
     standard_error = 2  # the descriptor: whatever stands in for sys.stderr may have none
     for op in todo:
         faulthandler.dump_traceback_later(_HANG_SECONDS, exit=True, file=standard_error)
-        _note(journal, stamp(op, calls.of(op)))
+        _note(journal, stamp(op, calls.of(op), lacking=op in lacking))
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -163,11 +170,15 @@ def main(arguments: list[str] | None = None) -> int:
         out.write("\n")  # ends what a killed run left
     if todo:
         torch.set_num_threads(1)  # threads of a pool do not survive a fork
-        work_through(todo, Calls(todo, options.dtype or DTYPES), journal)
+        work_through(todo, Calls(todo, options.dtype or DTYPES), journal, _lacking(snapshot))
     found = read(journal)
     path.write_bytes(encode(stamped(snapshot, found)))
     sys.stdout.write(_told(found))
     return 0
+
+
+def _lacking(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset(op for op, rec in snapshot.ops.items() if rec.support is Support.MISSING)
 
 
 def _told(found: Mapping[str, Stamp]) -> str:

@@ -99,6 +99,18 @@ def test_judged_as_installed() -> None:
     assert "TPA901" not in codes(result)
 
 
+def test_an_in_place_form_runs_on_the_kernel_of_its_op() -> None:
+    """The form derived from an own kernel is installed with it, so it blocks no more."""
+    form = record("aten.mish_.default", Support.MISSING, reference=f"{KERNELS}activations.mish")
+    torchs = replace(form, reference="torch._refs.nn.functional.mish")
+    call = use(form.op, tensor(4))
+    assert audit(call, registry=snapshot(torchs), platform=INSTALLED).verdict is Verdict.BLOCKED
+
+    result = audit(call, registry=snapshot(form), platform=INSTALLED)
+    assert result.verdict is Verdict.READY_WITH_WARNINGS
+    assert f"activations.mish for {form.op}" in finding("TPA925", result).message
+
+
 def test_a_kernel_that_fails_its_check_stands_in_for_nothing() -> None:
     """Wrong at the call's dtype in every sample is no way out at that dtype."""
     wrong = replace(MISH, reference_checks={"bfloat16": "0/12", "float32": "12/12"})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from op_registry.build.samples.sample import Sample
 from op_registry.build.table import overload_of
 from op_registry.loader import load
-from op_registry.reference.declare import Declaration
+from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.inexpressible import INEXPRESSIBLE
 from op_registry.reference.pointers import (
     How,
@@ -63,6 +65,43 @@ def test_other_forms_take_the_functional_one() -> None:
     assert torch.equal(out, given)
 
 
+@pytest.mark.parametrize(
+    ("op", "functional", "path"),
+    [
+        ("aten.mish_.default", "aten.mish.default", "activations.mish"),
+        ("aten.mish.out", "aten.mish.default", "activations.mish"),
+        ("aten.kthvalue.values", "aten.kthvalue.default", "order_statistics.kthvalue"),
+    ],
+)
+def test_other_forms_of_own_kernels(op: str, functional: str, path: str) -> None:
+    """Own kernels define the other forms too, compared as where they are written."""
+    first = next(candidates(op))
+    assert (first.how, first.of, first.path) == (How.OWN, functional, f"{KERNELS}.{path}")
+    proof = prove(op, _forms(op, functional))
+    assert proof is not None
+    assert (proof.reference.path, proof.failures) == (f"{KERNELS}.{path}", ())
+    assert set(proof.checks) == {"float32"}
+
+
+def _forms(op: str, functional: str) -> dict[str, list[Sample]]:
+    """Return samples of the functional form, with outputs where ``op`` takes them."""
+    schema = getattr(overload_of(op), "_schema")  # noqa: B009 - the stubs of torch lack it
+    outs = [argument.name for argument in schema.arguments if argument.is_out]
+    made = [
+        Sample(args=given.args, kwargs=given.kwargs | _outputs(functional, given, outs))
+        for given in samples(functional, "float32")["float32"]
+    ]
+    return {"float32": made}
+
+
+def _outputs(functional: str, given: Sample, names: list[str]) -> dict[str, torch.Tensor]:
+    overload = overload_of(functional)
+    assert overload is not None
+    results = overload(*given.args, **given.kwargs)
+    results = results if isinstance(results, tuple) else (results,)
+    return dict(zip(names, map(torch.zeros_like, results), strict=False))
+
+
 def test_an_op_nobody_knows() -> None:
     """No such op, no definition."""
     assert reference_for("aten.nothing_like_it.default") is None
@@ -99,6 +138,31 @@ def test_a_wrong_definition_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> N
     assert partly is not None
     assert not partly.holds
     assert partly.failures[0].startswith("float32: ")
+
+
+def test_what_the_backend_lacks_takes_the_own_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An own kernel that agrees in part gives way to one of torch's, unless it gets installed."""
+    op = "aten.mish.default"
+    own, torchs = list(candidates(op))[:2]
+    given = {
+        "float32": [Sample(args=(torch.ones(2),), kwargs={}), *samples(op, "float32")["float32"]]
+    }
+
+    def wrong_for_ones(self: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = own.function(self)
+        return result if self.ne(1).any() or not self.numel() else result + 1
+
+    close = replace(own, function=wrong_for_ones)
+    declaration = replace(declared()[op], function=wrong_for_ones)
+    monkeypatch.setattr("op_registry.reference.proof.declared", lambda: {op: declaration})
+    monkeypatch.setattr("op_registry.reference.proof.candidates", lambda _: iter([close, torchs]))
+
+    passed, taken = prove(op, given), prove(op, given, lacking=True)
+    assert passed is not None
+    assert (passed.reference, passed.failures) == (torchs, ())
+    assert taken is not None
+    assert taken.reference == close
+    assert len(taken.failures) == 1
 
 
 def test_a_definition_must_not_be_what_it_defines() -> None:

@@ -12,6 +12,7 @@ from op_registry.reference.declare import Declaration
 from op_registry.reference.inexpressible import INEXPRESSIBLE
 from op_registry.reference.samples import collect
 from op_registry.reference.stamp import Stamp, main, read, stamp, stamped
+from op_registry.schema import Support
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,6 +54,37 @@ def test_stamps_name_and_count() -> None:
     assert all(len(set(counts.split("/"))) == 1 for counts in add.checks.values())
     assert trace.path == "op_registry.reference.kernels.trace.trace"
     assert nothing == Stamp(op=NOTHING, path="")
+
+
+def test_what_is_missing_is_worked_through_as_lacking(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_record: Callable[..., OpRecord],
+    make_snapshot: Callable[..., Snapshot],
+) -> None:
+    """The snapshot says which ops the backend lacks; a form then names the own kernel."""
+    native, missing = "aten.add.Tensor", "aten.mish_.default"
+    seen = tmp_path / "seen"
+
+    def note(op: str, calls: dict[str, list[Sample]], *, lacking: bool) -> Stamp:
+        calls.clear()
+        with seen.open("a", encoding="utf-8") as out:  # stamping runs in a fork
+            out.write(f"{op} {lacking}\n")
+        return stamp(op, calls, lacking=lacking)
+
+    monkeypatch.setattr(module, "Calls", Few)
+    monkeypatch.setattr(module, "stamp", note)
+    path = tmp_path / "snapshot.json"
+    records = (make_record(native), make_record(missing, support=Support.MISSING))
+    path.write_bytes(encode(make_snapshot(*records)))
+
+    assert main([str(path), "--journal", str(tmp_path / "journal")]) == 0
+    assert set(seen.read_text(encoding="utf-8").splitlines()) == {
+        f"{native} False",
+        f"{missing} True",
+    }
+    done = decode(path.read_bytes(), origin="the snapshot").ops
+    assert done[missing].reference == "op_registry.reference.kernels.activations.mish"
 
 
 def test_a_snapshot_takes_stamps(
