@@ -63,7 +63,7 @@ def _with_outputs(eager: Any, declaration: Declaration, sample: Sample) -> Sampl
     names = [argument.name for argument in eager._schema.arguments if argument.is_out]
     if not names:
         return sample
-    results, _ = outcome(declaration.eager, sample)
+    (results, _), _ = expected(declaration.eager, sample)
     made = (results,) if len(names) == 1 else results
     outs = {name: _empty(result) for name, result in zip(names, made, strict=True)}
     return Sample(args=sample.args, kwargs=sample.kwargs | outs)

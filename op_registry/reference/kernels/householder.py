@@ -29,7 +29,7 @@ _ACCURACY = f"rounding of matrix products; {MATMUL}"
     source=_SOURCE,
     accuracy=_ACCURACY,
     nonfinite=INFINITE,
-    tolerance=10,
+    tolerance=20,  # terms of the gradient in complex64 cancel: 2e-5 off at worst
 )
 def linalg_householder_product(input: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
     """Return the first n columns of the product of the reflectors in (..., m, n) ``input``.
