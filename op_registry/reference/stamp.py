@@ -23,7 +23,7 @@ from op_registry.build.table import overload_of, read_table
 from op_registry.codec import decode, encode
 from op_registry.evidence import DTYPES
 from op_registry.reference.declare import declared
-from op_registry.reference.inexpressible import INEXPRESSIBLE
+from op_registry.reference.inexpressible import inexpressible
 from op_registry.reference.proof import prove
 from op_registry.reference.samples import collect
 from op_registry.schema import Support
@@ -132,11 +132,12 @@ def stamped(snapshot: Snapshot, found: Mapping[str, Stamp]) -> Snapshot:
 def _with(record: OpRecord, stamp: Stamp | None) -> OpRecord:
     if stamp is None:
         return record
+    note = inexpressible(record.op, lacking=record.support is Support.MISSING)
     return replace(
         record,
         reference=stamp.path or None,
         reference_checks=dict(stamp.checks),
-        reference_note="" if stamp.path else INEXPRESSIBLE.get(record.op, ""),
+        reference_note="" if stamp.path else note,
     )
 
 

@@ -104,6 +104,16 @@ def test_a_snapshot_takes_stamps(
     assert mul == snapshot.ops[ops[2]]
 
 
+def test_a_missing_op_takes_the_note_of_its_family(
+    make_record: Callable[..., OpRecord], make_snapshot: Callable[..., Snapshot]
+) -> None:
+    """Without a definition, an op that is missing says what its whole family cannot."""
+    op = "quantized.linear.default"
+    snapshot = make_snapshot(make_record(op, support=Support.MISSING))
+    made = stamped(snapshot, {op: Stamp(op=op, path="")}).ops[op]
+    assert "quantised dtypes" in made.reference_note
+
+
 def test_an_interrupted_run_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
