@@ -30,6 +30,7 @@ Examples:
   tpu-audit scan bert-base-uncased
   tpu-audit scan ./my-model --dtype bf16,f32 --seq-len 2048
   tpu-audit scan org/a org/b@v1.0 -f json -o console=report.txt
+  tpu-audit scan train.py:step --with-reference-kernels
 """
 
 
@@ -147,8 +148,9 @@ Examples:
 def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) -> ExitCode:
     """Audit models for the move to TPU.
 
-    TARGET is a hub id (bert-base-uncased, org/name@revision), a model folder, or a config.json.
-    Weights are never downloaded and a model's own code is never run.
+    TARGET is a hub id (bert-base-uncased, org/name@revision), a model folder, a config.json, or a
+    function of yours (file.py:function, package.module:function). Weights are never downloaded and
+    a model's own code is never run; a function of yours is.
     """
     app = current_app()
     if settings["revision"] and len(targets) > 1:
