@@ -142,6 +142,12 @@ def test_help_exits_clean(tpu_audit: CommandLine, name: str) -> None:
     assert tpu_audit(*name.split(), "-h") == ran
 
 
+@pytest.mark.parametrize("kind", ["hub id", "folder", "config.json", "file.py:function"])
+def test_scan_says_what_a_target_is(tpu_audit: CommandLine, kind: str) -> None:
+    """The help of ``scan`` names every kind of target, a program of one's own included."""
+    assert kind in " ".join(tpu_audit("scan", "--help").out.partition("Options:")[0].split())
+
+
 def test_version(tpu_audit: CommandLine) -> None:
     """``--version`` is one line for scripts."""
     assert tpu_audit("--version").out == "tpu-audit 0.1.0\n"
