@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DIFFERENTIATED = ("float32", "bfloat16", "complex64")
 COMPILED = ("float32", "bfloat16", "int64", "int8", "complex64")
+"""Dtypes at which kernels are compiled; those with samples at none of these, at all they have."""
 _TRACED = ("float32", "bfloat16", "int64", "bool", "complex64", "int8", "uint8")
 """Dtypes at which kernels are traced: others take the same path as one of these."""
 
@@ -64,6 +65,7 @@ def check_with(
     toolchain: Toolchain, declaration: Declaration, samples: Samples, *, compiles: bool
 ) -> Iterator[Outcome]:
     """Yield what lowering comes to, dtype by dtype, and with ``compiles`` compiling."""
+    compiled = [dtype for dtype in COMPILED if dtype in samples.calls] or list(samples.calls)
     for dtype in samples.calls:
         lowered, programs = toolchain.lower(declaration, dtype)
         yield lowered
@@ -71,7 +73,7 @@ def check_with(
             backward, more = toolchain.lower(declaration, dtype, gradient=True)
             yield backward
             programs += more
-        if compiles and dtype in COMPILED:
+        if compiles and dtype in compiled:
             yield from (toolchain.compile(dtype, programs, chip) for chip in CHIPS)
 
 
@@ -121,21 +123,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for declaration in chosen:
             samples = collect([declaration], options.dtype or DTYPES)[declaration.op]
             outcomes = list(check(declaration, samples, kernels, snapshot))
-            if toolchain and lowers(declaration, snapshot):
+            skipped = why_not_lowered(declaration, snapshot) if toolchain else ""
+            if toolchain and not skipped:
                 compiles = options.compile
                 outcomes += check_with(toolchain, declaration, samples, compiles=compiles)
             failed += not report(
                 declaration, outcomes, most=options.most, may_be_empty=bool(options.dtype)
             )
+            if skipped:
+                _say(f"     not lowered: {skipped}")
     _say(f"{len(chosen) - failed} of {len(chosen)} kernels pass")
     return 1 if failed else 0
 
 
 def lowers(declaration: Declaration, snapshot: Snapshot) -> bool:
-    """Tell whether a kernel for use, or a part of it, lowers: not those that read a count first."""
+    """Tell whether the kernel, or a part of it, has to lower."""
+    return not why_not_lowered(declaration, snapshot)
+
+
+def why_not_lowered(declaration: Declaration, snapshot: Snapshot) -> str:
+    """Return why the kernel need not lower; empty when it has to."""
     if not is_used(declaration, snapshot):
-        return False
-    return not declaration.dynamic or declaration.static_part is not None
+        return "torch-tpu runs the op by itself"
+    return "" if declaration.static_part is not None else declaration.dynamic
 
 
 def _toolchain(options: argparse.Namespace, stack: contextlib.ExitStack) -> Toolchain | None:

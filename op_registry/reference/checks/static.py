@@ -6,7 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
 from torch.utils import _pytree as pytree
 
 from op_registry.reference.checks.eager import expected
@@ -16,31 +20,57 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from op_registry.build.samples.sample import Sample
-    from op_registry.reference.declare import Declaration
+    from op_registry.reference.declare import Declaration, Kernel
 
 _DEVICE = "meta"
 """Any but the CPU: a tensor that a kernel makes elsewhere is then told by its device."""
 
 
 def check_static(declaration: Declaration, dtype: str, samples: Sequence[Sample]) -> Outcome:
-    """Run the kernel on fake tensors shaped like ``samples``."""
-    if declaration.dynamic:
-        return Outcome(check="static", dtype=dtype, tried=0)
-    failures = [told for sample in samples if (told := _fails(declaration, sample))]
+    """Run the kernel on fake tensors shaped like ``samples``.
+
+    A kernel that is declared dynamic has to need values in some of them, its static part in none.
+    """
+    fails = _part_fails if declaration.dynamic else _fails
+    failures = [told for sample in samples if (told := fails(declaration, sample))]
+    if declaration.dynamic and not any(_needs_values(declaration, sample) for sample in samples):
+        failures.append("declared dynamic, but no sample needs values")
     return Outcome(check="static", dtype=dtype, tried=len(samples), failures=tuple(failures))
 
 
 def _fails(declaration: Declaration, sample: Sample) -> str:
     (wanted, _), _ = expected(declaration.eager, sample)
     try:
-        with warnings.catch_warnings(), FakeTensorMode(), torch.no_grad():
-            warnings.simplefilter("ignore")
-            args, kwargs = pytree.tree_map(_fake, (sample.args, sample.kwargs))
-            result = declaration.function(*args, **kwargs)
+        result = _without_values(declaration.function, sample)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return f"{tell(error)} for {sample.signature()[:200]}"
     found, shapes = _shapes(result), _shapes(wanted)
     return "" if found == shapes else f"fake result {found} where eager has {shapes}"
+
+
+def _part_fails(declaration: Declaration, sample: Sample) -> str:
+    if declaration.static_part is None:
+        return ""
+    try:
+        _without_values(declaration.static_part, sample)
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
+        return f"static part: {tell(error)} for {sample.signature()[:200]}"
+    return ""
+
+
+def _needs_values(declaration: Declaration, sample: Sample) -> bool:
+    try:
+        _without_values(declaration.function, sample)
+    except (DataDependentOutputException, DynamicOutputShapeException):
+        return True
+    return False
+
+
+def _without_values(function: Kernel, sample: Sample) -> Any:
+    with warnings.catch_warnings(), FakeTensorMode(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        args, kwargs = pytree.tree_map(_fake, (sample.args, sample.kwargs))
+        return function(*args, **kwargs)
 
 
 def _fake(value: Any) -> Any:

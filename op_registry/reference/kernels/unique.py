@@ -27,11 +27,36 @@ def unique(
     return values, places
 
 
+def ranked(
+    self: torch.Tensor,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return what ``unique_dim`` knows of the slices before it knows how many of them differ.
+
+    The place of each among the different ones, the order that sorts them, and where in that order a
+    new one comes (bool).
+    """
+    del sorted, return_inverse, return_counts  # the schema has them
+    if self.dim() == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    count = self.shape[dim]
+    if count == 0:
+        nothing = torch.empty(0, dtype=torch.int64, device=self.device)
+        return nothing, nothing, nothing.to(torch.bool)
+    places = _ranks_of_rows(self.movedim(dim, 0).reshape(count, -1))
+    ordered, order = torch.sort(places, stable=True)
+    return places, order, _starts(ordered)
+
+
 @kernel(
     "aten.unique_dim.default",
     source="ranks of slices, joined pairwise from the ranks of their elements",
     accuracy="exact",
     dynamic=_HOW_MANY,
+    static_part=ranked,
     samples=("unique",),
     nonfinite="eager sorts by a comparison that NaN breaks: its result depends on how they stand",
 )
@@ -47,20 +72,16 @@ def unique_dim(
     Slices are in lexicographic order. Like eager it returns all three, whatever is asked for.
     """
     del sorted, return_inverse, return_counts  # the schema has them
-    if self.dim() == 0:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    count = self.shape[dim]
+    places, order, starts = ranked(self, dim)
+    count = places.shape[0]
     if count == 0:
         if sum(size == 0 for size in self.shape) > 1:
             raise RuntimeError(
                 "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
                 "applied"
             )
-        nothing = torch.empty(0, dtype=torch.int64, device=self.device)
-        return self.clone(), nothing, nothing
-    places = _ranks_of_rows(self.movedim(dim, 0).reshape(count, -1))
-    ordered, order = torch.sort(places, stable=True)
-    first = torch.nonzero(_starts(ordered)).squeeze(1)
+        return self.clone(), places, order
+    first = torch.nonzero(starts).squeeze(1)
     ends = torch.cat([first.narrow(0, 1, first.shape[0] - 1), first.new_full((1,), count)])
     return self.index_select(dim, order.index_select(0, first)), places, ends - first
 

@@ -110,7 +110,7 @@ SNAPSHOT = load("0.2.0+torch2.13")
 KERNELS = {
     op: kernel
     for op, kernel in declared().items()
-    if lowers(kernel, SNAPSHOT) and kernel.here and not kernel.noise
+    if lowers(kernel, SNAPSHOT) and kernel.here and not kernel.noise and not kernel.dynamic
 }
 COLLECTED = {
     op: samples

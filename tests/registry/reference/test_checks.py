@@ -10,10 +10,10 @@ import torch
 
 from op_registry.build.samples.sample import Sample
 from op_registry.loader import load
-from op_registry.reference.check import check, choose, main, reference_checks
+from op_registry.reference.check import check, choose, main, reference_checks, why_not_lowered
 from op_registry.reference.checks.compare import difference
 from op_registry.reference.checks.gradient import _Substituted, check_gradient
-from op_registry.reference.declare import Declaration
+from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.derived import Derived, derive
 from op_registry.reference.samples import collect
 
@@ -71,6 +71,32 @@ def test_a_wrong_kernel_is_told(function: Callable[..., Any], checks: str, words
     """Wrong values, dtype, shape, NaN, missing ops, host reads, devices and errors are told."""
     found = failing("aten.trace.default", function)
     assert words in found[checks]
+
+
+def test_what_is_declared_dynamic_needs_values() -> None:
+    """A kernel that no sample stops is not dynamic; a part that reads values is not static."""
+
+    def reads(self: torch.Tensor) -> torch.Tensor:
+        return trace(self) if bool(self.sum() == self.sum()) else self
+
+    found = outcomes("aten.trace.default", reads, dynamic="why", static_part=trace)
+    assert found["static"].counts == "3/3"
+    told = failing("aten.trace.default", trace, dynamic="why")["static"]
+    assert "no sample needs values" in told
+    told = failing("aten.trace.default", reads, dynamic="why", static_part=reads)["static"]
+    assert told.startswith("static part: DataDependent")
+
+
+def test_why_a_kernel_is_not_lowered() -> None:
+    """Kernels for missing ops lower, or a part of them, unless the values decide the shape."""
+    snapshot, kernels = load("0.2.0+torch2.13"), declared()
+    why = {op: why_not_lowered(kernel, snapshot) for op, kernel in kernels.items()}
+
+    assert why["aten.trace.default"] == why["aten.unique_dim.default"] == ""
+    assert why["aten.mm.default"] == "torch-tpu runs the op by itself"
+    assert {op for op, words in why.items() if words not in {"", why["aten.mm.default"]}} == {
+        "aten._unique.default"
+    }
 
 
 def test_a_wrong_gradient_is_told() -> None:
