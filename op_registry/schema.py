@@ -120,6 +120,8 @@ class OpRecord:
     """A derivative formula or a composite-implicit definition that autograd sees through."""
     composite_implicit: bool = False
     """A CompositeImplicitAutograd kernel exists, whatever PrivateUse1 resolves to."""
+    eager_gradient: bool = False
+    """Loses the gradient only where a call is traced into a graph: eager calls keep it."""
     hazards: Mapping[Hazard, str] = field(default_factory=dict)
     """Hazard -> why, for hazards the table alone decides."""
     fallback: Fallback | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from op_registry.build.declarations import Declaration, delegate_of, has_formula, has_kernel
-from op_registry.build.gradients import no_gradient
+from op_registry.build.gradients import kept_in_eager, no_gradient
 from op_registry.build.host_syncs import host_sync, lowering_evidence
 from op_registry.build.observation import Run
 from op_registry.build.support import Rules, fallback_of
@@ -46,6 +46,7 @@ def assemble(sources: Sources) -> dict[str, OpRecord]:
 def _record(op: str, ruling: Ruling, sources: Sources) -> OpRecord:
     entry, declared = sources.table[op], sources.declared
     formula = has_formula(op, sources.formulas)
+    hazards = _hazards(entry, sources.runs.get(op, ()), has_formula=formula)
     return OpRecord(
         op=op,
         schema=entry.schema,
@@ -61,7 +62,8 @@ def _record(op: str, ruling: Ruling, sources: Sources) -> OpRecord:
         cuda_kernel=has_kernel(declared, op, "CUDA"),
         has_derivative=formula or entry.autograd in _SEES_THROUGH,
         composite_implicit=Resolution.COMPOSITE_IMPLICIT in entry.composites,
-        hazards=_hazards(entry, sources.runs.get(op, ()), has_formula=formula),
+        eager_gradient=Hazard.NO_GRADIENT in hazards and kept_in_eager(sources.runs.get(op, ())),
+        hazards=hazards,
         fallback=fallback_of(ruling, op, sources.table),
         evidence=_evidence(entry, sources.runs.get(op, ())),
     )
@@ -73,7 +75,8 @@ _SEES_THROUGH = frozenset({Resolution.COMPOSITE_IMPLICIT, Resolution.KERNEL})
 
 def _hazards(entry: Entry, runs: Sequence[Run], *, has_formula: bool) -> dict[Hazard, str]:
     found: dict[Hazard, str] = {}
-    if why := no_gradient(entry, has_formula=has_formula):
+    kept = kept_in_eager(runs)
+    if why := no_gradient(entry, has_formula=has_formula, kept_in_eager=kept):
         found[Hazard.NO_GRADIENT] = why
     for tag, words in _DYNAMIC.items():
         if tag in entry.tags and entry.op not in _CONDITIONAL:

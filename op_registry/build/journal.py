@@ -50,7 +50,7 @@ class Journal:
 
 def _plain(run: Run) -> dict[str, Any]:
     leaves = {leaf: [reply.answer.value, reply.message] for leaf, reply in run.leaves.items()}
-    return {"leaves": leaves, "error": run.error}
+    return {"leaves": leaves, "error": run.error, "detached": run.detached}
 
 
 def _run(plain: Mapping[str, Any]) -> Run:
@@ -58,4 +58,4 @@ def _run(plain: Mapping[str, Any]) -> Run:
         leaf: Reply(answer=Answer(answer), message=message)
         for leaf, (answer, message) in plain["leaves"].items()
     }
-    return Run(leaves=leaves, error=plain["error"])
+    return Run(leaves=leaves, error=plain["error"], detached=plain["detached"])

@@ -40,3 +40,5 @@ class Run:
     """The kernels and missing ops that the call reached, each with its worst answer."""
     error: str = ""
     """Why the call did not come to its end, if it did not."""
+    detached: bool | None = None
+    """Whether an output has no gradient that it has on the CPU; None when not looked at."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import faulthandler
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+from op_registry.build.detached import detached
 from op_registry.build.forks import in_fork
+from op_registry.build.gradients import may_lose
 from op_registry.build.journal import Journal
 from op_registry.build.observation import UNFIT, Run
 from op_registry.build.observe import observe
@@ -60,7 +63,10 @@ def _run(
         journal.begin(op)
         func = overload_of(op)
         for sample in sampler.samples(op, func) if func is not None else ():
-            journal.add(observe(func, sample, table))
+            seen = observe(func, sample, table)
+            if may_lose(table[op]):
+                seen[op][-1] = replace(seen[op][-1], detached=detached(func, sample))
+            journal.add(seen)
     faulthandler.cancel_dump_traceback_later()
     journal.end()
 

@@ -128,6 +128,14 @@ def test_lost_gradients_are_found_by_rule(wheel: Snapshot) -> None:
     }
 
 
+def test_gradients_that_eager_keeps(wheel: Snapshot) -> None:
+    """The recurrent kernels call ops that autograd sees; average pooling's does not."""
+    kept = {r.op for r in wheel.ops.values() if r.eager_gradient}
+
+    assert kept == {"aten.lstm.input", "aten.gru.input"}
+    assert all("torch.compile" in wheel.ops[op].hazards[Hazard.NO_GRADIENT] for op in kept)
+
+
 def test_cuda_kernels_are_known_to_a_cpu_build(wheel: Snapshot) -> None:
     """Whether CUDA has a kernel comes from the packaged declarations, not from this build."""
     assert wheel.ops["aten.cudnn_convolution.default"].cuda_kernel

@@ -32,3 +32,12 @@ def test_nothing_to_lose_in_training() -> None:
     """Inputs without grad have none to lose."""
     call = use("aten.avg_pool1d.default", tensor(1, 2, 8))
     assert codes(audit(call, registry=POOL, phase="train")) == set()
+
+
+def test_a_warning_in_training_where_eager_keeps_it() -> None:
+    """A gradient that only a traced graph loses does not block."""
+    lstm = record("aten.lstm.input", hazards={Hazard.NO_GRADIENT: WHY}, eager_gradient=True)
+    call = use("aten.lstm.input", tensor(1, 2, 8), grad_inputs=True)
+    result = audit(call, registry=snapshot(lstm), phase="train")
+    assert finding("TPA915", result).severity is Severity.WARNING
+    assert result.verdict is Verdict.READY_WITH_WARNINGS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from op_registry.build.declarations import Declaration
-from op_registry.build.gradients import no_gradient
+from op_registry.build.gradients import kept_in_eager, no_gradient
 from op_registry.build.host_syncs import host_sync, lowering_evidence
 from op_registry.build.observation import UNFIT, Answer, Reply, Run
 from op_registry.build.support import Rules, fallback_of
@@ -205,6 +205,17 @@ def test_backward_op_that_loses_gradients_says_when_it_matters() -> None:
     """For a backward op the hazard is about double backward."""
     line = entry("pool_backward.default", autograd=Resolution.FALLTHROUGH, composites=IMPLICIT)
     assert "double backward" in str(no_gradient(line, has_formula=False))
+
+
+def test_what_eager_keeps_is_lost_only_when_traced() -> None:
+    """Samples decide whether eager keeps the gradient; one that does not, or none, means lost."""
+    line = entry("cell.default", autograd=Resolution.FALLTHROUGH, composites=IMPLICIT)
+    kept, lost, silent = (Run(leaves={}, detached=seen) for seen in (False, True, None))
+    assert kept_in_eager([kept, silent])
+    assert not any(map(kept_in_eager, ([kept, lost], [silent], [])))
+    words = no_gradient(line, has_formula=False, kept_in_eager=True)
+    assert "torch.compile" in str(words)
+    assert words != no_gradient(line, has_formula=False)
 
 
 def test_host_sync_tells_always_from_sometimes() -> None:

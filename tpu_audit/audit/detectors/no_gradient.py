@@ -18,7 +18,8 @@ CODE = Code(
     why=(
         "A TPU kernel sits over a composite op and nothing is registered for autograd: training "
         "goes on without an error and silently learns nothing behind this op. Inference is not "
-        "affected, so in a forward pass this is information only."
+        "affected, so in a forward pass this is information only. Some kernels keep the gradient "
+        "in eager mode and lose it under torch.compile: a warning."
     ),
     fix=(
         "Before training, replace the op by pieces that have derivatives, and check that the "
@@ -37,18 +38,23 @@ def detect(call: Call) -> Hit | None:
     inference = call.settings.phase in INFERENCE
     if reason is None or kept(call) or not (inference or call.use.grad_inputs):
         return None
+    if inference:
+        reason = f"no gradient in training (inference is not affected): {reason}"
     return Hit(
         code=CODE,
         hazard=Hazard.NO_GRADIENT,
-        severity=Severity.INFO if inference else CODE.severity,
-        reason=f"no gradient in training (inference is not affected): {reason}"
-        if inference
-        else reason,
+        severity=Severity.INFO if inference else _in_training(call),
+        reason=reason,
         fix=either(
             KEEP_GRADIENT if keeps_gradient(call.record) else None,
             keeping_gradient(call.packet, call.snapshot),
         ),
     )
+
+
+def _in_training(call: Call) -> Severity:
+    kept = call.record is not None and call.record.eager_gradient
+    return Severity.WARNING if kept else CODE.severity
 
 
 def kept(call: Call) -> bool:
