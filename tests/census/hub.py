@@ -7,7 +7,8 @@ from collections import Counter
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING
 
-from tests.census import evidence
+from op_registry.loader import load
+from tests.census import evidence, references
 from tests.census.markdown import table
 from tests.census.sweep import Limits, config_paths, name_of, sweep
 from tpu_audit.types.report import Status
@@ -40,6 +41,7 @@ def census(folder: Path, out: Path, tell: Callable[[str], None]) -> bool:
         share(outcomes, here) >= REQUIRED
         and all(outcome.typed for outcome in outcomes)
         and evidence.share(outcomes) <= evidence.ALLOWED
+        and not references.lacking(references.met(outcomes), load(None))
     )
 
 
@@ -80,6 +82,9 @@ Made with {_versions()} by `{COMMAND}`.
 ## Calls that rest on registration alone
 
 {evidence.section(outcomes)}
+## Ops met, and what defines them
+
+{references.section(outcomes, load(None))}
 ## Failed and skipped, by stage and reason
 
 {_reasons(outcomes, here)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,9 +14,10 @@ from tpu_audit.types.errors import ExitCode, Stage
 from tpu_audit.types.report import Severity, Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from tpu_audit.types.report import Report
+    from tpu_audit.types.report import OpRow, Report
 
 ACCIDENTS = frozenset({"internal", "crash", "hung"})
 """Reason codes that no input may earn: the tool, or the harness's patience, gave out."""
@@ -36,10 +38,8 @@ class Outcome:
     code: str | None = None
     reason: str | None = None
     verdict: Verdict = Verdict.UNKNOWN
-    calls: int = 0
-    """Calls on the TPU."""
-    ops: int = 0
-    """Distinct op overloads among them."""
+    met: Mapping[str, int] = field(default_factory=dict)
+    """Op overload -> calls on the TPU."""
     random: int = 0
     """Calls that draw random numbers."""
     registered: Mapping[Pair, int] = field(default_factory=dict)
@@ -52,6 +52,16 @@ class Outcome:
     """Peak resident memory of any tracing child of the worker up to here, MiB."""
     worker_mib: int = 0
     """Peak resident memory of the worker, that is the scan's parent process, MiB."""
+
+    @property
+    def calls(self) -> int:
+        """Calls on the TPU."""
+        return sum(self.met.values())
+
+    @property
+    def ops(self) -> int:
+        """Distinct op overloads among them."""
+        return len(self.met)
 
     @property
     def typed(self) -> bool:
@@ -81,14 +91,20 @@ def outcome_of(report: Report, name: str, folder: Path, *, seconds: float) -> Ou
         code=phase.reason_code,
         reason=without_paths(phase.reason, folder),
         verdict=phase.verdict,
-        calls=sum(row.count for row in phase.ops),
-        ops=len({row.op for row in phase.ops}),
+        met=_met(phase.ops),
         random=random_calls(phase),
         registered=registered(phase.ops, report.versions.registry.backend),
         parameters=model.parameters,
         errors=sum(finding.severity is Severity.ERROR for finding in report.findings),
         seconds=seconds,
     )
+
+
+def _met(rows: Iterable[OpRow]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row.op] += row.count
+    return dict(counts)
 
 
 def without_paths(text: str | None, folder: Path) -> str | None:
