@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,6 +25,8 @@ Calls = Iterator[Call]
 
 _MOST_INPUTS = 20
 """Taken of one entry of a list."""
+_MOST_LISTED = 4
+"""Elements kept of a list of tensors."""
 FIRST_THAT_FITS = (torch.float32, torch.int64, torch.bool, torch.complex64)
 _LISTS = (
     "op_db",
@@ -75,7 +77,32 @@ def _function(info: Any, dtype: torch.dtype, *, requires_grad: bool) -> Calls:
     with _tolerant():
         inputs = info.sample_inputs("cpu", dtype, requires_grad=requires_grad)
         for given in itertools.islice(inputs, _MOST_INPUTS):
-            yield partial(info, given.input, *given.args, **given.kwargs)
+            args, kwargs = shortened((given.input, *given.args), given.kwargs)
+            yield partial(info, *args, **kwargs)
+
+
+def shortened(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return a call whose lists as long as its first argument keep a few elements, ends included.
+
+    The twentieth tensor of a list shows nothing new, and the compiler takes its time for each.
+    """
+    length = len(args[0]) if isinstance(args[0], list | tuple) else 0
+    if length <= _MOST_LISTED:
+        return args, dict(kwargs)
+
+    def cut(value: Any) -> Any:
+        listed = isinstance(value, list | tuple)
+        listed |= isinstance(value, torch.Tensor) and value.dim() == 1  # one scalar a tensor
+        if not listed or len(value) != length:
+            return value
+        places = [*range(_MOST_LISTED - 1), length - 1]
+        if isinstance(value, torch.Tensor):
+            return value[places]
+        return type(value)([value[place] for place in places])
+
+    return tuple(map(cut, args)), {name: cut(value) for name, value in kwargs.items()}
 
 
 def _module(info: Any, dtype: torch.dtype, *, training: bool) -> Calls:
