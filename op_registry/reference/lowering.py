@@ -10,6 +10,7 @@ largest samples instead of the first ones. The result is
 from __future__ import annotations
 
 import contextlib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,7 @@ def _lowered(
 ) -> Iterator[dict[str, str]]:
     call = declaration.function if direct else _call(declaration)
     dtype = request["dtype"]
-    samples = collect([declaration], [dtype])[declaration.op].calls.get(dtype, [])
+    samples = _samples(declaration, dtype)
     if request.get("largest"):
         samples = sorted(samples, key=_elements, reverse=True)
     for place, sample in enumerate(samples[: request["most"]]):
@@ -84,6 +85,12 @@ def _lowered(
             path = Path(request["folder"], f"{name}.mlir")
             path.write_text(text, encoding="utf-8")
             yield {"program": str(path)}
+
+
+@functools.lru_cache(maxsize=1)
+def _samples(declaration: Declaration, dtype: str) -> list[Sample]:
+    """Return the samples at ``dtype``; the gradient is asked for after the forward."""
+    return collect([declaration], [dtype])[declaration.op].calls.get(dtype, [])
 
 
 def _elements(sample: Sample) -> int:

@@ -62,11 +62,12 @@ def collect(
     Raises ValueError when a declaration names an entry of test inputs that does not exist.
     """
     declared, wanted = list(declarations), list(dtypes)
+    run = dict.fromkeys([*(["float32"] if "bfloat16" in wanted else []), *wanted])
     harvester = Harvester({d.op: d.most_elements for d in declared})
     for entry in {id(e): e for d in declared for e in entries_of(d.op, d.samples)}.values():
-        harvester.run(entry, wanted)
+        harvester.run(entry, run)
     for declaration in declared:
-        for name in wanted:
+        for name in run:
             for sample in handmade_samples(declaration.op, getattr(torch, name)):
                 if outcome(declaration.eager, sample)[0]:
                     harvester.keep(declaration.op, name, sample)

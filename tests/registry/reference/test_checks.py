@@ -199,6 +199,16 @@ def test_samples_are_found_by_name_and_filed_by_dtype() -> None:
     assert isinstance(cross.wrong[0], Sample)
 
 
+def test_bfloat16_of_accelerators_is_made_of_float32_calls() -> None:
+    """Where only a GPU takes bfloat16, asking for it alone gives the same samples."""
+    made = declared()["aten._upsample_bilinear2d_aa.default"]
+    alone, both = (
+        collect([made], dtypes)[made.op].calls for dtypes in (["bfloat16"], ["float32", "bfloat16"])
+    )
+    assert alone.keys() == {"bfloat16"}
+    assert len(alone["bfloat16"]) == len(both["bfloat16"]) == len(both["float32"])
+
+
 def test_an_entry_that_does_not_exist() -> None:
     """A declaration that names no entry of torch's inputs is told so."""
     made = Declaration(
