@@ -33,6 +33,7 @@ LIKE: Mapping[str, str] = MappingProxyType(
         "fake_quantize_learnable": "aten.round.default",
         "flash_attention": "aten._scaled_dot_product_attention_math.default",
         "flash_attention_cpu": "aten._scaled_dot_product_attention_math.default",
+        "flash_attention_packed": "aten._scaled_dot_product_attention_math.default",
         "float_parts": "aten.pow.Tensor_Tensor",
         "fractional_max_pool": "aten.max_pool2d_with_indices.default",
         "gamma_gradient": "aten.lgamma.default",
