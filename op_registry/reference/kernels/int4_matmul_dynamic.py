@@ -61,25 +61,40 @@ def dyn_quant_matmul_4bit(
 ) -> torch.Tensor:
     """Return ``inp`` (m, k), each row rounded to 256 steps, times the transpose of the weights.
 
-    n is ``out_features``, k ``in_features``; ``block_size`` columns share a scale. Biases are left
-    out for f32 rows, as in eager.
+    n is ``out_features``, k ``in_features``; ``block_size`` columns share a scale. Biases are added
+    where they are packed. bfloat16 rows need a scale for all columns; their result is cut to
+    bfloat16, not rounded.
     """
     _check_block("_dyn_quant_matmul_4bit", block_size, in_features)
     if inp.dim() != 2 or inp.shape[1] != in_features:
         raise RuntimeError(f"expected input of {in_features} columns, got {list(inp.shape)}")
-    if inp.dtype != torch.float32:
-        raise RuntimeError(f"expected float32 input, got {inp.dtype}")
-    size, groups = in_features * out_features // 2, in_features // block_size
+    groups = in_features // block_size
+    if inp.dtype != torch.float32 and (inp.dtype != torch.bfloat16 or groups > 1):
+        raise RuntimeError(
+            f"expected float32 input, or bfloat16 with one scale for all columns, got {inp.dtype} "
+            f"with {groups}"
+        )
+    size = in_features * out_features // 2
     packed = packed_weights[:size].to(torch.int32)
     numbers = _int4.nibbles(packed, 2).reshape(out_features, groups, block_size).float() - 8
-    scales = packed_weights[size : size + groups * out_features].reshape(out_features, groups)
-    steps, scale = _quantised(inp)
+    end = size + groups * out_features
+    scales = packed_weights[size:end].reshape(out_features, groups)
+    steps, scale = _quantised(inp.float())
     steps = steps.reshape(-1, groups, block_size)
-    total = torch.zeros_like(inp[:, :1])
+    total = torch.zeros_like(scale)
     for group in range(groups):
         product = whole_product(steps[:, group], numbers[:, group].t())
         total = total + product.float() * scales[:, group]
-    return total * scale
+    result = total * scale
+    if packed_weights.shape[0] > end:
+        result = result + packed_weights[end : end + out_features]
+    return result if inp.dtype == torch.float32 else _cut(result)
+
+
+def _cut(values: torch.Tensor) -> torch.Tensor:
+    """Return f32 ``values`` in bfloat16, the lower half of their bits left out."""
+    upper = values.view(torch.int32) & -65536
+    return upper.view(torch.float32).to(torch.bfloat16)
 
 
 def _quantised(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

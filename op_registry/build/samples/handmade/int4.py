@@ -57,20 +57,28 @@ def _forms() -> Iterator[tuple[int, int, int]]:
 @handmade("aten._dyn_quant_pack_4bit_weight.default")
 def to_pack_dynamic(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield bytes with scales for all columns or for groups, with and without biases."""
-    if dtype == torch.float32:
+    if dtype in {torch.float32, torch.bfloat16}:
         for rows, columns, group in _forms():
-            scale = torch.rand(rows, columns // group)
-            for bias in (None, torch.rand(rows)):
+            scale = torch.rand(rows, columns // group).to(dtype)
+            for bias in (None, torch.rand(rows).to(dtype)):
                 yield call(_bytes(rows, columns // 2), scale, bias, group, columns, rows)
 
 
 @handmade("aten._dyn_quant_matmul_4bit.default")
 def dynamic(dtype: torch.dtype) -> Iterator[Sample]:
-    """Yield activations with weights whose scales span all columns or groups."""
-    if dtype == torch.float32:
-        for rows, columns, group in _forms():
-            numbers = _bytes(rows * columns // 2).float()
-            weight = torch.cat([numbers, torch.rand(rows * columns // group)])
-            yield call(torch.randn(5, columns), weight, group, columns, rows)
-        yield call(torch.rand(2, columns), weight, group, columns, rows)
-        yield call(torch.zeros(1, columns), weight, group, columns, rows)
+    """Yield activations with weights whose scales span all columns or groups, and with biases.
+
+    bfloat16 activations go with scales for all columns.
+    """
+    if dtype not in {torch.float32, torch.bfloat16}:
+        return
+    for rows, columns, group in _forms():
+        if dtype == torch.bfloat16 and group < columns:
+            continue
+        numbers = _bytes(rows * columns // 2).float()
+        weight = torch.cat([numbers, torch.rand(rows * columns // group)])
+        yield call(torch.randn(5, columns).to(dtype), weight, group, columns, rows)
+        biased = torch.cat([weight, torch.randn(rows)])
+        yield call(torch.randn(3, columns).to(dtype), biased, group, columns, rows)
+    yield call(torch.rand(2, columns).to(dtype), weight, group, columns, rows)
+    yield call(torch.zeros(1, columns).to(dtype), weight, group, columns, rows)
