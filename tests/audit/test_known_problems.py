@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tpu_audit.types.trace import OpUse, TensorRef
 
 REGISTRY = loader.load("0.2.0+torch2.13")
-NATIVE, MISSING, UNKNOWN = Support.NATIVE, Support.MISSING, Support.UNKNOWN
+NATIVE, MISSING = Support.NATIVE, Support.MISSING
 X, MASK, IDS = tensor(4, 4, dtype="float32"), tensor(4, 4, dtype="bool"), tensor(4, dtype="int64")
 
 
@@ -81,7 +81,7 @@ CASES = {
     "ctc_loss is native, and reads lengths back in some samples (pytorch/xla 2844)": (
         made("aten._ctc_loss.Tensor", X, IDS, IDS),
         NATIVE,
-        {"TPA911"},
+        {"TPA911", "TPA924"},
     ),
     "repeat_interleave without a size (pytorch/xla 4821)": (
         made("aten.repeat_interleave.Tensor", IDS),
@@ -114,15 +114,15 @@ CASES = {
         MISSING,
         {"TPA901"},
     ),
-    "grid_sample is native (rf-detr 622)": (
+    "grid_sample is native, and computes in float64 (rf-detr 622)": (
         made("aten.grid_sampler_2d.default", tensor(1, 3, 8, 8), tensor(1, 8, 8, 2)),
         NATIVE,
-        set(),
+        {"TPA912"},
     ),
-    "torchvision ops are another library's (vision 9164)": (
+    "torchvision's ops have no kernel (vision 9164)": (
         made("torchvision.deform_conv2d.default", X),
-        UNKNOWN,
-        {"TPA903"},
+        MISSING,
+        {"TPA901"},
     ),
     "the encoder's nested tensor is missing (intel-extension-for-pytorch 493)": (
         made("aten._nested_tensor_from_mask_left_aligned.default", X, MASK),
@@ -134,10 +134,10 @@ CASES = {
         NATIVE,
         set(),
     ),
-    "embedding_bag is native (pytorch/xla 2318)": (
+    "embedding_bag is native, its bookkeeping outputs differ (pytorch/xla 2318)": (
         made("aten._embedding_bag.default", X, IDS, IDS),
         NATIVE,
-        set(),
+        {"TPA924"},
     ),
     "cumsum on int64 masks is silent (pytorch 96610)": (
         made("aten.cumsum.default", IDS),

@@ -19,7 +19,7 @@ def show(out: Out, record: OpRecord, *more: tuple[str, str]) -> None:
         record.op,
         [*facts(record), *more],
         table=evidence.table(record),
-        after=evidence.messages(record),
+        after=[*evidence.emulations(record), *evidence.messages(record)],
     )
 
 

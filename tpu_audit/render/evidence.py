@@ -50,7 +50,7 @@ def table(record: OpRecord) -> tuple[Row, list[Row]] | None:
     if not known:
         return None
     chips = in_order({chip for found in known.values() for chip in found.compiled})
-    header = ("dtype", "lowered", *chips, "numerics", "gradient", "emulates")
+    header = ("dtype", "lowered", *chips, "numerics", "gradient")
     rows = [
         (
             dtype,
@@ -58,11 +58,19 @@ def table(record: OpRecord) -> tuple[Row, list[Row]] | None:
             *(_count(found.compiled.get(chip)) for chip in chips),
             _count(found.numerics),
             _count(found.gradient),
-            emulated(found.emulated) or "-",
         )
         for dtype, found in known.items()
     ]
     return header, rows
+
+
+def emulations(record: OpRecord) -> list[tuple[str, str]]:
+    """Return what the compiled programs emulate, one paragraph for the dtypes that share it."""
+    dtypes: dict[str, list[str]] = {}
+    for dtype, found in known_dtypes(record).items():
+        if text := emulated(found.emulated):
+            dtypes.setdefault(text, []).append(dtype)
+    return [("emulates", f"{', '.join(names)}: {text}") for text, names in dtypes.items()]
 
 
 def messages(record: OpRecord) -> list[tuple[str, str]]:
