@@ -25,6 +25,7 @@ LIKE: Mapping[str, str] = MappingProxyType(
         "dirichlet_gradient": "aten.lgamma.default",
         "dropout": "aten.mul.Tensor",
         "efficient_attention": "aten._scaled_dot_product_attention_math.default",
+        "efficient_attention_packed": "aten._scaled_dot_product_attention_math.default",
         "eigh": "aten.linalg_qr.default",
         "elementwise": "aten.pow.Tensor_Tensor",
         "embedding_bag_backward": "aten.embedding_dense_backward.default",

@@ -9,6 +9,7 @@ import torch
 from torch.nn.attention.varlen import varlen_attn
 
 from op_registry.reference.kernels._segments import allowed, segments
+from op_registry.reference.kernels.efficient_attention_packed import efficient_attention_packed
 from op_registry.reference.kernels.flash_attention_packed import flash_attention_packed
 
 ENDS = torch.tensor([0, 2, 5], dtype=torch.int32)
@@ -74,3 +75,28 @@ def test_the_public_function_runs_on_it(monkeypatch: pytest.MonkeyPatch) -> None
     found = varlen_attn(QUERY, KEY, VALUE, ENDS, ENDS, 3, 3)
     assert len(seen) == 1
     torch.testing.assert_close(found, packed())
+
+
+def efficient(kind: int, **given: Any) -> tuple[Any, ...]:
+    """Return memory-efficient attention of the two sequences with its log-sum-exp."""
+    q, k, v = TRIPLE.unsqueeze(1)
+    found: tuple[Any, ...] = efficient_attention_packed(
+        *(q, k, v, None, ENDS, ENDS, 3, 3, 0.0, kind), compute_log_sumexp=True, **given
+    )
+    return found
+
+
+def test_memory_efficient_attention_is_the_same() -> None:
+    """Both ops give the same numbers; the log-sum-exp is by sequence, filled up to 32."""
+    out, rows, _, _, queries, keys = efficient(0)
+    torch.testing.assert_close(out[0], packed())
+    assert (rows.shape, queries, keys) == ((2, 2, 32), 3, 3)
+    assert rows.isfinite().sum((1, 2)).tolist() == [2 * 2, 3 * 2]
+
+
+def test_memory_efficient_attention_refuses_what_it_cannot_do() -> None:
+    """Windows and unknown kinds of masks are errors."""
+    with pytest.raises(RuntimeError, match="window_size are not supported"):
+        efficient(0, window_size=2)
+    with pytest.raises(RuntimeError, match="custom_mask_type is 0, 1 or 2, not 3"):
+        efficient(3)
