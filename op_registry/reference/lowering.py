@@ -64,7 +64,7 @@ def _declaration(kernels: dict[str, Declaration], request: dict[str, Any]) -> De
 def _lowered(
     declaration: Declaration, request: dict[str, Any], *, direct: bool
 ) -> Iterator[dict[str, str]]:
-    call = declaration.function if direct else _call(declaration)
+    call = _call(declaration, direct=direct)
     dtype = request["dtype"]
     samples = _samples(declaration, dtype)
     if request.get("largest"):
@@ -97,8 +97,8 @@ def _elements(sample: Sample) -> int:
     return sum(tensor.numel() for tensor in sample.tensors())
 
 
-def _call(declaration: Declaration) -> Callable[..., Any]:
-    """Return the op, which the dispatcher takes to the installed kernel.
+def _call(declaration: Declaration, *, direct: bool) -> Callable[..., Any]:
+    """Return the op, which the dispatcher takes to the installed kernel; if ``direct`` the kernel.
 
     Random kernels are called directly: what they draw has to become an input. So are those of
     another library's ops where that is not installed. Of a kernel that needs the host at the end it
@@ -106,7 +106,7 @@ def _call(declaration: Declaration) -> Callable[..., Any]:
     """
     if declaration.static_part is not None:
         return declaration.static_part
-    direct = declaration.noise or not declaration.here
+    direct = direct or declaration.noise or not declaration.here
     return declaration.function if direct else declaration.overload
 
 

@@ -44,6 +44,7 @@ _NO_FORMULA = frozenset(
 )
 """What AutogradPrivateUse1 may resolve to when autograd sees the kernel itself."""
 Grads = list[torch.Tensor | None]
+Places = tuple[int, ...]
 
 
 def check_gradient(
@@ -58,11 +59,12 @@ def check_gradient(
     if not declaration.here or declaration.overload._schema.is_mutable:
         return Outcome(check="gradient", dtype=dtype, tried=0)
     for sample in samples:
-        wanted, exact = _wanted(eager, sample, declaration.canonical)
+        places, (wanted, exact) = _wanted(eager, sample, declaration.canonical)
         if wanted is None or (declaration.noise and draws_differ(eager, sample)):
             continue
         tried += 1
-        if told := _fails(declaration, sample, (wanted, exact), kernels, snapshot):
+        run = partial(_gradients, canonical=declaration.canonical, places=places)
+        if told := _fails(declaration, sample, run, (wanted, exact), kernels, snapshot):
             failures.append(f"{told} for {sample.signature()[:200]}")
     return Outcome(check="gradient", dtype=dtype, tried=tried, failures=tuple(failures))
 
@@ -80,6 +82,7 @@ def differentiated(declaration: Declaration) -> Callable[..., Any]:
 def _fails(
     declaration: Declaration,
     sample: Sample,
+    run: Callable[..., Grads | None],
     wanted: tuple[Grads, Grads | None],
     kernels: Mapping[str, Declaration],
     snapshot: Snapshot,
@@ -87,7 +90,7 @@ def _fails(
     mode = _Substituted(kernels, snapshot)
     try:
         with mode:
-            found = _gradients(differentiated(declaration), sample, declaration.canonical)
+            found = run(differentiated(declaration), sample)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return tell(error)
     if unnamed := mode.used - closure(declaration.op, kernels):
@@ -100,21 +103,44 @@ def _fails(
 
 def _wanted(
     eager: Any, sample: Sample, canonical: Kernel | None
-) -> tuple[Grads | None, Grads | None]:
-    found: tuple[Grads | None, Grads | None] = (None, None)
-    with contextlib.suppress(Exception):  # eager does not differentiate this call
-        found = expected(eager, sample, partial(_gradients, canonical=canonical))
-    return found
+) -> tuple[Places, tuple[Grads | None, Grads | None]]:
+    """Return which inputs eager differentiates by, and their gradients, also in wider types."""
+
+    def run(places: Places) -> tuple[Grads | None, Grads | None]:
+        found: tuple[Grads | None, Grads | None] = (None, None)
+        with contextlib.suppress(Exception):  # eager does not differentiate this call
+            found = expected(eager, sample, partial(_gradients, canonical=canonical, places=places))
+        return found
+
+    places = _differentiable(sample, lambda some: run(some)[0] is not None)
+    return places, run(places) if places else (None, None)
+
+
+def _differentiable(sample: Sample, works: Callable[[Places], bool]) -> Places:
+    """Return the places, among all tensors of a call, of those to differentiate by.
+
+    They are all that may have a gradient, or else those that ``works`` by themselves: ops have no
+    formula for some arguments.
+    """
+    every = tuple(place for place, t in enumerate(sample.tensors()) if _has_gradient(t))
+    return every if works(every) else tuple(place for place in every if works((place,)))
+
+
+def _has_gradient(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def _gradients(
-    function: Callable[..., Any], sample: Sample, canonical: Kernel | None = None
+    function: Callable[..., Any],
+    sample: Sample,
+    *,
+    canonical: Kernel | None = None,
+    places: Places,
 ) -> Grads | None:
     """Return the gradients of a weighted sum of all outputs; None when none depends on inputs."""
     copied = sample.copied()
-    inputs = [t for t in copied.tensors() if t.is_floating_point() or t.is_complex()]
-    for tensor in inputs:
-        tensor.requires_grad_()
+    tensors = copied.tensors()
+    inputs = [tensors[place].requires_grad_() for place in places]
     seed()
     with warnings.catch_warnings(), torch.autograd.set_multithreading_enabled(False):
         warnings.simplefilter("ignore")
@@ -137,35 +163,46 @@ def joint(
 
     None when no output depends on the inputs in a differentiable way.
     """
-    copied = sample.copied()
-    leaves, spec = pytree.tree_flatten((copied.args, copied.kwargs))
-    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    leaves, spec = pytree.tree_flatten((sample.args, sample.kwargs))
+    holes = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
 
     def call(*tensors: torch.Tensor) -> list[torch.Tensor]:
         given = list(leaves)
-        for place, tensor in zip(places, tensors, strict=True):
+        for place, tensor in zip(holes, tensors, strict=True):
             given[place] = tensor
         args, kwargs = pytree.tree_unflatten(given, spec)
-        result = function(*args, **kwargs)
-        wanted = [t for t in tensors if t.requires_grad]
-        outputs = [
-            t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad
-        ]
-        if not outputs:
-            return []
-        ones = [torch.ones_like(t) for t in outputs]
-        found: tuple[torch.Tensor | None, ...] = torch.autograd.grad(
-            outputs, wanted, ones, allow_unused=True
-        )
-        return [*(t.detach() for t in outputs), *(t for t in found if t is not None)]
+        return _forward_and_backward(function(*args, **kwargs), tensors)
 
-    inputs = [leaves[place] for place in places]
-    for tensor in inputs:
-        tensor.requires_grad_(tensor.is_floating_point() or tensor.is_complex())
-    try:
-        return (call, inputs) if call(*inputs) else None
-    except Exception:  # noqa: BLE001 - eager does not differentiate this call
-        return None
+    def inputs(places: Places) -> list[torch.Tensor]:
+        tensors = sample.copied().tensors()
+        return [t.requires_grad_(place in places) for place, t in enumerate(tensors)]
+
+    def works(places: Places) -> bool:
+        try:
+            return bool(call(*inputs(places)))
+        except Exception:  # noqa: BLE001 - eager does not differentiate this call
+            return False
+
+    places = _differentiable(sample, works)
+    return (call, inputs(places)) if places else None
+
+
+def _forward_and_backward(result: Any, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the differentiable outputs in ``result`` and the gradients of their sum.
+
+    Empty when there is no such output.
+    """
+    leaves = pytree.tree_leaves(result)
+    outputs = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
+    if not outputs:
+        return []
+    found: tuple[torch.Tensor | None, ...] = torch.autograd.grad(
+        outputs,
+        [t for t in tensors if t.requires_grad],
+        [torch.ones_like(t) for t in outputs],
+        allow_unused=True,
+    )
+    return [*(t.detach() for t in outputs), *(t for t in found if t is not None)]
 
 
 def _weights(output: torch.Tensor) -> torch.Tensor:

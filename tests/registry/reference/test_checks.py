@@ -12,7 +12,7 @@ from op_registry.build.samples.sample import Sample
 from op_registry.loader import load
 from op_registry.reference.check import check, choose, main, reference_checks, why_not_lowered
 from op_registry.reference.checks.compare import difference
-from op_registry.reference.checks.gradient import _Substituted, check_gradient
+from op_registry.reference.checks.gradient import _Substituted, check_gradient, joint
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.derived import Derived, derive
 from op_registry.reference.samples import collect
@@ -109,6 +109,17 @@ def test_a_wrong_gradient_is_told() -> None:
     assert gradient("aten.l1_loss.default", l1_loss) == ()
     found = gradient("aten.l1_loss.default", lambda a, b, r=1: l1_loss(a.detach(), b, r))
     assert "where eager has" in found[0]
+
+
+def test_inputs_without_a_formula_do_not_hide_the_others() -> None:
+    """The second argument of igamma alone has a derivative, which is compared and lowered."""
+    made = declared()["aten.igamma.default"]
+    calls = collect([made], ["float32"])[made.op].calls["float32"]
+    found = check_gradient(made, "float32", calls, {}, load("0.2.0+torch2.13"))
+    assert found.tried == len(calls)
+    lowered = joint(torch.ops.aten.igamma.default, calls[0])
+    assert lowered is not None
+    assert [t.requires_grad for t in lowered[1]] == [False, True]
 
 
 def gradient(op: str, function: Callable[..., Any]) -> tuple[str, ...]:
