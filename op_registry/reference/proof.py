@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from op_registry.build.reenter import CompositeMode
 from op_registry.build.table import overload_of, read_table
-from op_registry.reference.checks.values import check_values
+from op_registry.reference.checks.values import check_values, taken
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.derived import derive
 from op_registry.reference.pointers import How, Reference, candidates
@@ -51,17 +51,17 @@ def prove(
 ) -> Proof | None:
     """Return the first definition of ``op`` that agrees with eager on all of ``samples``.
 
-    ``samples`` are by dtype. When none agrees on all, the one with the fewest failures. Where the
-    backend is ``lacking`` the op, an own kernel that agrees on some sample comes first: it is what
-    gets installed. None when no definition was found, or each calls the op that it defines or
-    agrees on no sample.
+    ``samples`` are by dtype; those that eager refuses do not count. When none agrees on all, the
+    one with the fewest failures. Where the backend is ``lacking`` the op, an own kernel that agrees
+    on some sample comes first: it is what gets installed. None when no definition was found, or
+    each calls the op that it defines or agrees on no sample.
     """
     best: Proof | None = None
     for reference in candidates(op):
         if calls_itself(reference, samples):
             continue
         found = _compare(reference, samples)
-        if found.holds or not samples:
+        if found.holds or not found.checks:
             return found
         if lacking and found.agrees and reference.how is How.OWN:
             return found
@@ -74,7 +74,10 @@ def _compare(reference: Reference, samples: Mapping[str, Sequence[Sample]]) -> P
     declaration = _own(reference) if reference.how is How.OWN else _torchs(reference)
     checks, failures = {}, []
     for dtype, calls in samples.items():
-        outcome = check_values(declaration, dtype, calls)
+        possible = taken(declaration.eager, calls)
+        if not possible:
+            continue
+        outcome = check_values(declaration, dtype, possible)
         checks[dtype] = outcome.counts
         failures += [f"{dtype}: {message}" for message in outcome.failures]
     return Proof(reference=reference, checks=checks, failures=tuple(failures))
@@ -124,7 +127,7 @@ def _is_random(op: str) -> bool:
 
 def _is_uninitialised(op: str) -> bool:
     """Tell whether the result is memory as it was found: only its shape and dtype mean anything."""
-    return op.split(".")[1].removeprefix("new_").startswith("empty")
+    return op.split(".")[1].removeprefix("new_").startswith(("empty", "resize"))
 
 
 def _without_values(result: Any, *args: Any, **kwargs: Any) -> Any:

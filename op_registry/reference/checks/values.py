@@ -33,9 +33,9 @@ def check_nonfinite(declaration: Declaration, dtype: str, samples: Sequence[Samp
     if declaration.nonfinite or declaration.noise:
         return Outcome(check="nonfinite", dtype=dtype, tried=0)
     spoilt = [s for sample in samples if (s := _spoilt(sample))]
-    taken = [s for s in spoilt[:_MOST_NONFINITE] if _runs(declaration.eager, s)]
-    failures = [told for sample in taken if (told := _differs(declaration, sample))]
-    return Outcome(check="nonfinite", dtype=dtype, tried=len(taken), failures=tuple(failures))
+    possible = taken(declaration.eager, spoilt[:_MOST_NONFINITE])
+    failures = [told for sample in possible if (told := _differs(declaration, sample))]
+    return Outcome(check="nonfinite", dtype=dtype, tried=len(possible), failures=tuple(failures))
 
 
 def _differs(declaration: Declaration, sample: Sample) -> str:
@@ -47,19 +47,24 @@ def _differs(declaration: Declaration, sample: Sample) -> str:
         ours = outcome(declaration.function, sample)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is what is told
         return f"{tell(error)} for {sample.signature()[:200]}"
-    if declaration.canonical:
-        ours, theirs, exact = (
-            _canonical(declaration.canonical, sample, one) for one in (ours, theirs, exact)
-        )
-    told = difference(ours, theirs, exact, tolerance=declaration.tolerance)
+    found = (_canonical(declaration, sample, one) for one in (ours, theirs, exact))
+    told = difference(*found, tolerance=declaration.tolerance)
     return f"{told} for {sample.signature()[:200]}" if told else ""
 
 
-def _canonical(canonical: Callable[..., Any], sample: Sample, found: Any) -> Any:
-    if found is None:
-        return None
-    result, arguments = found
-    return canonical(result, *sample.args, **sample.kwargs), arguments
+def _canonical(declaration: Declaration, sample: Sample, found: Any) -> Any:
+    """Return what can be compared; ``out`` arguments hold the result and go by it."""
+    if found is None or declaration.canonical is None:
+        return found
+    result, (args, kwargs) = found
+    outs = {argument.name for argument in declaration.overload._schema.arguments if argument.is_out}
+    rest = {name: value for name, value in kwargs.items() if name not in outs}
+    return declaration.canonical(result, *sample.args, **sample.kwargs), (args, rest)
+
+
+def taken(eager: Callable[..., Any], samples: Sequence[Sample]) -> list[Sample]:
+    """Return the ``samples`` that ``eager`` takes, at their dtypes or at wider ones."""
+    return [sample for sample in samples if _runs(eager, sample)]
 
 
 def _runs(eager: Any, sample: Sample) -> bool:

@@ -119,6 +119,24 @@ def test_definitions_are_compared(op: str) -> None:
     assert set(proof.checks) == {"float32", "bfloat16"}
 
 
+def test_what_eager_refuses_does_not_count() -> None:
+    """Eager has no absolute value of booleans: nothing can be compared with it there."""
+    bools = [Sample(args=([torch.ones(2, dtype=torch.bool)],), kwargs={})]
+    floats = [Sample(args=([torch.ones(2)],), kwargs={})]
+    proof = prove("aten._foreach_abs.default", {"float32": floats, "bool": bools})
+    assert proof is not None
+    assert proof.checks == {"float32": "1/1"}
+
+
+def test_out_arguments_count_as_the_result_does() -> None:
+    """Which of several equal elements topk names is open, also where it writes them."""
+    outs = {"values": torch.zeros(3), "indices": torch.zeros(3, dtype=torch.int64)}
+    ties = [Sample(args=(torch.tensor([1.0, 2, 1, 1, 2, 1]), 3), kwargs=outs)]
+    proof = prove("aten.topk.values", {"float32": ties})
+    assert proof is not None
+    assert proof.holds, proof.failures
+
+
 def test_a_wrong_definition_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several definitions the one that agrees is taken; what never agrees defines nothing."""
     op, given = "aten.relu.default", samples("aten.relu.default", "float32")
