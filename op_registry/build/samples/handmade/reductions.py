@@ -28,3 +28,11 @@ def aminmax_dim(dtype: torch.dtype) -> Iterator[Sample]:
     if not dtype.is_complex:
         for shape, dim, keepdim in (((5,), 0, False), ((3, 4), 1, True), ((2, 3, 4), -2, False)):
             yield call((10 * torch.randn(shape)).to(dtype), dim, keepdim)
+
+
+@handmade("aten.histc.default")
+def counts(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield numbers of experts, which the CPU does not count and accelerators do."""
+    if dtype in {torch.int32, torch.int64}:
+        for experts in (8, 60):
+            yield call(torch.randint(experts, (32,)).to(dtype), experts, 0, experts - 1)

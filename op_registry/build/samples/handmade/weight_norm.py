@@ -1,4 +1,4 @@
-"""Samples of the fused weight norm's backward."""
+"""Samples of the fused weight norm and its backward."""
 
 from __future__ import annotations
 
@@ -14,14 +14,25 @@ if TYPE_CHECKING:
     from op_registry.build.samples.sample import Sample
 
 
+@handmade("aten._weight_norm_interface.default")
+def forward(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield weights of linear layers and convolutions, normed by first and last dimension."""
+    if dtype.is_floating_point:
+        yield from (call(*given) for given in _weights(dtype))
+
+
 @handmade("aten._weight_norm_interface_backward.default")
 def backward(dtype: torch.dtype) -> Iterator[Sample]:
-    """Yield gradients for weights of linear layers and convolutions, normed by first and last."""
-    if not dtype.is_floating_point:
-        return
+    """Yield gradients for the same weights."""
+    if dtype.is_floating_point:
+        for v, g, dim in _weights(dtype):
+            weight, norms = torch._weight_norm_interface(v, g, dim)
+            yield call(torch.randn_like(weight), v, g, norms, dim)
+
+
+def _weights(dtype: torch.dtype) -> Iterator[tuple[torch.Tensor, torch.Tensor, int]]:
     for shape in ((5, 7), (4, 3, 5), (4, 3, 2, 5)):
         for dim in (0, len(shape) - 1):
             v = torch.randn(shape).to(dtype)
             g = torch.rand([size if d == dim else 1 for d, size in enumerate(shape)]).to(dtype)
-            weight, norms = torch._weight_norm_interface(v, g, dim)
-            yield call(torch.randn_like(weight), v, g, norms, dim)
+            yield v, g, dim
