@@ -41,7 +41,7 @@ def census(folder: Path, out: Path, tell: Callable[[str], None]) -> bool:
         share(outcomes, here) >= REQUIRED
         and all(outcome.typed for outcome in outcomes)
         and evidence.share(outcomes) <= evidence.ALLOWED
-        and not references.lacking(references.met(outcomes), load(None))
+        and not references.unexplained(references.met(outcomes), load(None))
     )
 
 

@@ -31,6 +31,11 @@ def lacking(found: Iterable[str], snapshot: Snapshot) -> dict[str, str]:
     return {op: why for op, why in sorted(lacks.items()) if why}
 
 
+def unexplained(found: Iterable[str], snapshot: Snapshot) -> list[str]:
+    """Return the ops that lack something although nothing says why they must."""
+    return [op for op in lacking(found, snapshot) if not snapshot.ops[op].reference_note]
+
+
 def _lacks(record: OpRecord) -> str:
     if record.support not in {Support.NATIVE, Support.MISSING}:
         return ""

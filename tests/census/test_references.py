@@ -34,6 +34,7 @@ def test_what_lacks_what() -> None:
         "aten.mul.Tensor": "no numeric result",
         "aten.sub.Tensor": "no reference kernel",
     }
+    assert references.unexplained(SNAPSHOT.ops, SNAPSHOT) == ["aten.mul.Tensor", "aten.sub.Tensor"]
 
 
 def test_section_lists_the_commonest_first() -> None:
