@@ -60,7 +60,8 @@ def difference(ours: Any, theirs: Any, exact: Any = None, *, tolerance: float = 
 
 def _leaf(ours: Any, theirs: Any, exact: Any, tolerance: float) -> str:
     if not isinstance(theirs, torch.Tensor) or not isinstance(ours, torch.Tensor):
-        same = type(ours) is type(theirs) and ours == theirs
+        nan = ours != ours and theirs != theirs  # noqa: PLR0124
+        same = type(ours) is type(theirs) and (ours == theirs or nan)
         return "" if same else f"{ours!r} where eager has {theirs!r}"
     if ours.dtype != theirs.dtype:
         return f"dtype {ours.dtype} where eager has {theirs.dtype}"

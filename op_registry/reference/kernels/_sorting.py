@@ -26,7 +26,12 @@ def check_reduced(name: str, self: torch.Tensor, dim: int) -> int:
 
 
 def sorted_along(self: torch.Tensor, dim: int) -> Pair:
-    """Return ``self`` sorted along ``dim``, NaN last whatever its sign bit, and the indices."""
+    """Return ``self`` sorted along ``dim``, NaN last whatever its sign bit, and the indices.
+
+    A tensor without dimensions is in order whatever its dtype: complex ones are taken too.
+    """
+    if self.dim() == 0:
+        return self.clone(), torch.zeros((), dtype=torch.int64, device=self.device)
     if self.is_floating_point():
         self = torch.where(self.isnan(), float("nan"), self)
     return torch.sort(self, dim=dim, stable=True)

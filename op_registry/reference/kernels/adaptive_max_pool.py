@@ -1,4 +1,4 @@
-"""Adaptive max pools: the 3-d one, and the backward of the 2-d and 3-d one."""
+"""Adaptive max pools of two and three dimensions, and their backward."""
 
 from __future__ import annotations
 
@@ -40,20 +40,41 @@ def _axis(x: torch.Tensor, source: int, target: int) -> torch.Tensor:
 def adaptive_max_pool3d(
     self: torch.Tensor, output_size: Sequence[int]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the maxima (..., *``output_size``) of ``self`` ((N,) C, D, H, W), and their places.
+    """Return the maxima (..., *``output_size``) of ``self`` ((N,) C, D, H, W), and their places."""
+    return _pooled("adaptive_max_pool3d", self, output_size, 3)
 
-    The windows' elements are taken along one axis after the other, at places that sizes alone give.
+
+@kernel(
+    "aten.adaptive_max_pool2d.default",
+    source=_SOURCE,
+    accuracy="exact",
+    samples=("nn.functional.adaptive_max_pool2d",),
+    tolerance=0,
+)
+def adaptive_max_pool2d(
+    self: torch.Tensor, output_size: Sequence[int]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the maxima (..., *``output_size``) of ``self`` ((N,) C, H, W), and their places."""
+    return _pooled("adaptive_max_pool2d", self, output_size, 2)
+
+
+def _pooled(
+    name: str, self: torch.Tensor, output_size: Sequence[int], axes: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return maxima and places of windows over the last ``axes`` dimensions.
+
+    Their elements are taken along one axis after the other, at places that sizes alone give.
     """
-    sizes = self.shape[-3:]
-    if self.dim() not in (4, 5) or 0 in self.shape[-4:] or len(output_size) != 3:
+    sizes, ranks = self.shape[-axes:], (axes + 1, axes + 2)
+    if self.dim() not in ranks or 0 in self.shape[-axes - 1 :] or len(output_size) != axes:
         raise RuntimeError(
-            "adaptive_max_pool3d(): Expected 4D or 5D tensor with non-zero sizes and an output "
-            f"size of 3 numbers, but got {list(self.shape)} and {list(output_size)}"
+            f"{name}(): Expected {axes + 1}D or {axes + 2}D tensor with non-zero sizes and an "
+            f"output size of {axes} numbers, but got {list(self.shape)} and {list(output_size)}"
         )
-    axes = [_axis(self, s, t) for s, t in zip(sizes, output_size, strict=True)]
-    places = _windows.flat_places(axes, sizes)
-    elements = self.flatten(-3).index_select(-1, places.flatten())
-    return _windows.largest(elements.reshape(*self.shape[:-3], *places.shape), places, 3)
+    windows = [_axis(self, s, t) for s, t in zip(sizes, output_size, strict=True)]
+    places = _windows.flat_places(windows, sizes)
+    elements = self.flatten(-axes).index_select(-1, places.flatten())
+    return _windows.largest(elements.reshape(*self.shape[:-axes], *places.shape), places, axes)
 
 
 def _backward(

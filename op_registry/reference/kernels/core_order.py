@@ -35,6 +35,13 @@ def _sorted_choice(
     return values, self if self.dim() == 0 else self.gather(dim, indices)
 
 
+def _asked_order(
+    result: Any, self: torch.Tensor, *, stable: bool | None, dim: int = -1, **kwargs: Any
+) -> Any:
+    """Return ``result`` as it is where ``stable`` fixes the indices."""
+    return result if stable else _sorted_choice(result, self, dim, **kwargs)
+
+
 def _chosen(result: Any, self: torch.Tensor, k: int, dim: int = -1, *args: Any, **kw: Any) -> Any:
     """Do the same for the arguments of topk, which need not be in order either."""
     del k, args, kw
@@ -58,7 +65,13 @@ def sort(
     return sort_stable(self, stable=True, dim=dim, descending=descending)
 
 
-@kernel("aten.sort.stable", source=_SOURCE, accuracy=_EXACT, most_elements=_MOST)
+@kernel(
+    "aten.sort.stable",
+    source=_SOURCE,
+    accuracy=_EXACT,
+    canonical=_asked_order,
+    most_elements=_MOST,
+)
 def sort_stable(
     self: torch.Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:

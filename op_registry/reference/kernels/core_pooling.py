@@ -69,7 +69,7 @@ def avg_pool2d_backward(
 ) -> torch.Tensor:
     """Return the gradient of ``self`` for that of its means, ``grad_output``."""
     windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    return vjp(lambda x: _pooled(x, 2, *windows), [self], grad_output)[0]
+    return _backward(grad_output, self, 2, *windows)
 
 
 @kernel("aten.avg_pool3d_backward.default", source=SOURCE, accuracy=ACCURACY)
@@ -85,11 +85,28 @@ def avg_pool3d_backward(
 ) -> torch.Tensor:
     """Return the gradient of ``self`` for that of its means, ``grad_output``."""
     windows = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    return vjp(lambda x: _pooled(x, 3, *windows), [self], grad_output)[0]
+    return _backward(grad_output, self, 3, *windows)
 
 
-def _pooled(
-    self: torch.Tensor,
+def _backward(
+    grad_output: torch.Tensor, self: torch.Tensor, rank: int, *windows: Any
+) -> torch.Tensor:
+    if self.dtype.is_floating_point:
+        return vjp(lambda x: _pooled(x, rank, *windows), [self], grad_output)[0]
+    # Autograd knows no integers: float64 adds up what each window's division leaves whole.
+    whole = self.double()
+    share = grad_output.div(_sums(whole, rank, *windows)[1], rounding_mode="trunc")
+    return vjp(lambda x: _sums(x, rank, *windows)[0], [whole], share.double())[0].to(self.dtype)
+
+
+def _pooled(self: torch.Tensor, rank: int, *windows: Any) -> torch.Tensor:
+    total, divisor = _sums(wide(self), rank, *windows)
+    result = total / divisor
+    return (result if self.dtype.is_floating_point else result.trunc()).to(self.dtype)
+
+
+def _sums(
+    planes: torch.Tensor,
     rank: int,
     kernel_size: Sequence[int],
     stride: Sequence[int],
@@ -97,7 +114,8 @@ def _pooled(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> torch.Tensor:
+) -> tuple[torch.Tensor, torch.Tensor | int]:
+    """Return the sums of the windows of ``planes``, and what each is divided by."""
     size, pads = _each(kernel_size, rank), _each(padding, rank)
     steps = _each(stride, rank) if stride else size
     if divisor_override == 0:
@@ -105,18 +123,18 @@ def _pooled(
     for k, p in zip(size, pads, strict=True):
         if p > k // 2 or p < 0:
             raise RuntimeError(f"pad should be at most half of effective kernel size, got {p}, {k}")
-    planes, space = wide(self), self.shape[-rank:]
+    space = planes.shape[-rank:]
     counts = [
         _windows(n, k, s, p, ceil_mode=ceil_mode)
         for n, k, s, p in zip(space, size, steps, pads, strict=True)
     ]
     total = _summed(planes, size, steps, pads, counts)
     if divisor_override is not None:
-        return (total / divisor_override).to(self.dtype)
+        return total, divisor_override
     shape = [n + 2 * p for n, p in zip(space, pads, strict=True)] if count_include_pad else space
-    inside = torch.ones(shape, dtype=planes.dtype, device=self.device)
-    result = total / _summed(inside, size, steps, [0] * rank if count_include_pad else pads, counts)
-    return (result if planes.dtype.is_floating_point else result.trunc()).to(self.dtype)
+    inside = torch.ones(shape, dtype=planes.dtype, device=planes.device)
+    edge = [0] * rank if count_include_pad else pads
+    return total, _summed(inside, size, steps, edge, counts)
 
 
 def _each(given: Sequence[int], rank: int) -> list[int]:

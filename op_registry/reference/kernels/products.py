@@ -1,4 +1,4 @@
-"""``linalg_cross``, ``addbmm`` and ``renorm``: small products and norms."""
+"""``linalg_cross``, ``addbmm``, ``renorm`` and linear combinations: small products and norms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels._numeric import computed_in
+from op_registry.reference.kernels._outputs import put
 
 _TINY = 1e-7
 """Added to a norm before a division: eager's own."""
@@ -62,6 +63,22 @@ def addbmm(
     return product if beta == 0 else product + rest.mul(beta)
 
 
+@kernel("aten.addbmm_.default", source="`addbmm`", accuracy="that of `addbmm`")
+def addbmm_(
+    self: torch.Tensor,
+    batch1: torch.Tensor,
+    batch2: torch.Tensor,
+    *,
+    beta: Any = 1,
+    alpha: Any = 1,
+) -> torch.Tensor:
+    """Put ``addbmm`` into ``self``, resized to (rows, columns) where it broadcasts, as eager does.
+
+    Other in-place ops refuse such a ``self``.
+    """
+    return put(self, addbmm(self, batch1, batch2, beta=beta, alpha=alpha))
+
+
 @kernel("aten.renorm.default", source="definition", accuracy="accumulation order of the norm")
 def renorm(self: torch.Tensor, p: Any, dim: int, maxnorm: Any) -> torch.Tensor:
     """Return ``self``, each slice along ``dim`` scaled down to a p-norm of ``maxnorm`` at most."""
@@ -96,6 +113,23 @@ def compute_linear_combination(input: torch.Tensor, coefficients: torch.Tensor) 
         return torch.view_as_complex(parts)
     flat = input.reshape(input.shape[0], -1)
     return (coefficients @ flat).reshape(coefficients.shape[0], *input.shape[1:])
+
+
+@kernel(
+    "aten._compute_linear_combination.out",
+    source="`_compute_linear_combination`, added up as eager's does",
+    accuracy="that of `_compute_linear_combination`",
+)
+def compute_linear_combination_out(
+    input: torch.Tensor, coefficients: torch.Tensor, *, out: torch.Tensor
+) -> torch.Tensor:
+    """Add the sums that ``_compute_linear_combination`` returns to what ``out`` holds."""
+    sums = compute_linear_combination(input, coefficients)
+    if not out.is_complex():
+        return out.add_(sums)
+    # Complex addition may multiply by one first, which makes NaN of an infinity.
+    total = torch.view_as_real(out) + torch.view_as_real(sums)
+    return out.copy_(torch.view_as_complex(total))
 
 
 def _matrix_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from op_registry.loader import load
 from op_registry.reference.check import check, choose, main, reference_checks, why_not_lowered
 from op_registry.reference.checks.compare import difference
 from op_registry.reference.checks.gradient import _Substituted, check_gradient, joint
+from op_registry.reference.checks.values import check_values
 from op_registry.reference.declare import Declaration, declared
 from op_registry.reference.derived import Derived, derive
 from op_registry.reference.samples import collect
@@ -253,3 +255,21 @@ def test_an_op_without_eager_kernel_is_compared_with_what_the_declaration_expect
     assert "values" not in failing("aten.trace.default", trace, expected=trace)
     told = failing("aten.trace.default", trace, expected=lambda self: trace(self) + 1)
     assert "values differ" in told["values"]
+
+
+def test_a_number_that_is_nan_on_both_sides_agrees() -> None:
+    """NaN among the arguments of a call is the same NaN afterwards, and no other number."""
+    assert difference(math.nan, float("nan")) == ""
+    assert difference(math.nan, 1.0) == "nan where eager has 1.0"
+
+
+@pytest.mark.parametrize("stable", [True, False, None])
+def test_only_a_stable_sort_fixes_the_order_of_equal_elements(stable: bool | None) -> None:
+    """Another order of equal elements is wrong where the call asks for a stable sort."""
+    made = declared()["aten.sort.stable"]
+    x = torch.tensor([2.0, 1.0, 1.0])
+    swapped = replace(made, function=lambda self, **_: (self.sort()[0], torch.tensor([2, 1, 0])))
+
+    outcome = check_values(swapped, "float32", [Sample(args=(x,), kwargs={"stable": stable})])
+
+    assert outcome.passed == (not stable)

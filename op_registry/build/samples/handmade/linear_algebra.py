@@ -45,5 +45,23 @@ def reflectors(dtype: torch.dtype) -> Iterator[Sample]:
             yield call(*torch.geqrf(torch.randn(*shape, dtype=dtype)))
 
 
+@handmade("aten.addbmm_.default")
+def batches_into(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield batches of matrices with a tensor for their sum: of its shape, and to be resized.
+
+    None with a column for it: eager reads that where it has written the result already.
+    """
+    if dtype is not torch.bool:
+        for shape in ((3, 4), (4,), (1,)):
+            given = (_numbers(one, dtype) for one in (shape, (2, 3, 5), (2, 5, 4)))
+            yield call(*given)
+        given = (_numbers(one, dtype) for one in ((4,), (2, 3, 5), (2, 5, 4)))
+        yield call(*given, beta=2, alpha=3)
+
+
+def _numbers(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(shape).mul(3).to(dtype)
+
+
 def _well_conditioned(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     return torch.randn(*shape, dtype=dtype) + 4 * torch.eye(shape[-1], dtype=dtype)

@@ -59,6 +59,13 @@ def compute_linear_combination(dtype: torch.dtype) -> Iterator[Sample]:
         yield call(torch.randn(3, 2, 4, dtype=dtype), torch.randn(5, 3, dtype=dtype.to_real()))
 
 
+@handmade("aten._compute_linear_combination.out")
+def compute_linear_combination_out(dtype: torch.dtype) -> Iterator[Sample]:
+    """Yield the same into tensors that hold something already: sums are added to it."""
+    for sample in compute_linear_combination(dtype):
+        yield call(*sample.args, out=torch.randn(5, 2, 4, dtype=dtype))
+
+
 @handmade("aten._make_dep_token.default")
 def make_dep_token(dtype: torch.dtype) -> Iterator[Sample]:
     """Yield a token of the dtype."""
