@@ -17,6 +17,7 @@ PROGRAMS = {
     "antialiased_resize": "aten._upsample_bilinear2d_aa",
     "weighted_bags": "aten._embedding_bag_per_sample_weights_backward",
     "scaled_gradients": "aten._amp_foreach_non_finite_check_and_unscale_",
+    "mish_in_place": "aten.mish_",
     "suppressed_boxes": "torchvision.nms",
 }
 

@@ -84,6 +84,11 @@ def scaled_gradients() -> Callable[[], torch.Tensor]:
     return step
 
 
+def mish_in_place() -> tuple[nn.Module, tuple[torch.Tensor]]:
+    """Return a convolution as detectors of the YOLO kind have it: its activation in place."""
+    return nn.Sequential(nn.Conv2d(3, 8, 3), nn.Mish(inplace=True)), (torch.rand(1, 3, 16, 16),)
+
+
 class _Detector(nn.Module):
     """Scores boxes and keeps those that do not overlap, through torchvision's op."""
 
