@@ -162,7 +162,8 @@ def _outputs(result: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
 def _gradient_program(declaration: Declaration, sample: Sample) -> str | None:
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    if not declaration.here:
+    # What changes its arguments is not differentiated on the CPU either: it would change leaves.
+    if not declaration.here or _is_mutable(declaration):
         return None
     made = joint(differentiated(declaration), sample)
     if made is None:
