@@ -42,7 +42,12 @@ def batch_norm_with_update(
     return out, mean, invstd, _reserve(input)
 
 
-@kernel("aten._batch_norm_with_update_functional.default", source=_SOURCE, accuracy=_ACCURACY)
+@kernel(
+    "aten._batch_norm_with_update_functional.default",
+    source=_SOURCE,
+    accuracy=_ACCURACY,
+    needs=("aten.batch_norm_backward.default",),
+)
 def batch_norm_with_update_functional(
     input: torch.Tensor,
     weight: torch.Tensor | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from op_registry.evidence import Cause, of
 from op_registry.loader import SNAPSHOTS, load
 from op_registry.verify.verdict import as_built
 from tests.support.wheel import PYTHON, needs_wheel
@@ -103,10 +104,21 @@ def before_verification(packaged: OpRecord, built: OpRecord) -> OpRecord:
     )
 
 
+def crashes(record: OpRecord) -> bool:
+    """Tell whether every sample of the op ended the process."""
+    lowered = [known.lowered for dtype in record.dtypes if (known := of(record, dtype))]
+    causes = {said.cause for tally in lowered for said in tally.said}
+    return causes == {Cause.CRASHED} and not any(tally.passed for tally in lowered)
+
+
 @needs_wheel
 @pytest.mark.timeout(1800)
 def test_the_wheel(tpu_audit: CommandLine) -> None:
-    """The real wheel gives what the packaged snapshot held before it was verified, op by op."""
+    """The real wheel gives what the packaged snapshot held before it was verified, op by op.
+
+    Left out is what crashed in every sample when it was verified: whether it crashes the builder
+    too is up to what the memory holds.
+    """
     ran = tpu_audit("registry", "build", "--python", str(PYTHON))
 
     built = load(str(tpu_audit.folder / ran.out.strip()))
@@ -115,5 +127,7 @@ def test_the_wheel(tpu_audit: CommandLine) -> None:
     assert built.versions.items() <= packaged.versions.items()
     assert built.ops.keys() == packaged.ops.keys()
     assert not any(getattr(r, name) for r in built.ops.values() for name in VERIFIED)
-    held = {op: before_verification(packaged.ops[op], record) for op, record in built.ops.items()}
-    assert [op for op, record in built.ops.items() if record != held[op]] == []
+    steady = {op: record for op, record in built.ops.items() if not crashes(packaged.ops[op])}
+    assert len(built.ops) - len(steady) < 20
+    held = {op: before_verification(packaged.ops[op], record) for op, record in steady.items()}
+    assert [op for op, record in steady.items() if record != held[op]] == []
