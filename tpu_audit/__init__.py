@@ -5,11 +5,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from tpu_audit.version import __version__
+
 if TYPE_CHECKING:
     from tpu_audit.api import ScanOptions, scan
 
 __all__ = ["ScanOptions", "__version__", "scan"]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

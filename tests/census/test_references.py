@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from op_registry.schema import Support
 from tests.census import references
@@ -10,7 +11,7 @@ from tests.census.outcome import Outcome, outcome_of
 from tests.support.calls import record, snapshot
 from tests.support.reports import model, op_row, phase, report
 
-CHECKED = {"reference": "torch._refs.add", "reference_checks": {"float32": "8/8"}}
+CHECKED: dict[str, Any] = {"reference": "torch._refs.add", "reference_checks": {"float32": "8/8"}}
 SNAPSHOT = snapshot(
     record("aten.add.Tensor", **CHECKED),
     record("aten.mul.Tensor", reference="torch._refs.mul"),
