@@ -1,0 +1,79 @@
+"""Dicts as configs: what stands under a key of a literal dict, a ``dict(...)`` or an update."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Scalar
+
+_DEPTH = 4
+
+
+class Dicts:
+    """Looks keys up in the dicts of one module."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def entries(self, holder: ast.expr, keys: set[Scalar]) -> list[ast.expr]:
+        """Return the values under any of ``keys`` in the dicts that ``holder`` may be."""
+        return [
+            value
+            for literal in self._literals(holder, _DEPTH)
+            for key, value in items(literal)
+            if isinstance(key, ast.Constant) and key.value in keys
+        ] + self._assigned(holder, keys)
+
+    def _literals(self, holder: ast.expr, depth: int) -> Iterator[ast.expr]:
+        if isinstance(holder, ast.Dict) or is_dict_call(holder):
+            yield holder
+        elif depth and isinstance(holder, ast.Name):
+            for binding in self._module.scopes.bindings(holder):
+                if binding.value is not None:
+                    yield from self._literals(binding.value, depth - 1)
+        elif depth and isinstance(holder, ast.Attribute):
+            for value in self._module.classes.stored(holder):
+                yield from self._literals(value, depth - 1)
+        elif depth and isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
+            for value in self.entries(holder.value, {holder.slice.value}):  # type: ignore[arg-type] # complex keys match nothing
+                yield from self._literals(value, depth - 1)
+        elif depth and isinstance(holder, ast.Call) and holder.args:
+            # OmegaConf.create({...}), Config({...}) and the like keep the keys.
+            yield from self._literals(holder.args[0], depth - 1)
+
+    def _assigned(self, holder: ast.expr, keys: set[Scalar]) -> list[ast.expr]:
+        """Return what ``holder[key] = value`` statements of the file put under the keys."""
+        if not isinstance(holder, ast.Name):
+            return []
+        parents = self._module.index.parents
+        uses = (parents[name] for name in self._module.index.names.get(holder.id, ()))
+        stores = (u for u in uses if isinstance(u, ast.Subscript) and isinstance(u.ctx, ast.Store))
+        return [
+            assign.value
+            for store in stores
+            if isinstance(store.slice, ast.Constant) and store.slice.value in keys
+            for assign in (parents[store],)
+            if isinstance(assign, ast.Assign)
+        ]
+
+
+def is_dict_call(node: ast.expr) -> bool:
+    """Tell whether a node is ``dict(...)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
+
+
+def items(node: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Iterate over keys and values of a dict display or a ``dict(...)`` call."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                yield key, value
+    elif isinstance(node, ast.Call):
+        for argument in node.keywords:
+            if argument.arg is not None:
+                yield ast.copy_location(ast.Constant(argument.arg), argument), argument.value

@@ -1,0 +1,245 @@
+"""One Python file and all that rules may ask about it; each answer is computed once, when asked."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability, Edit, Fix
+from tpu_audit.rules.hit import Hit, Span
+from tpu_audit.rules.python.calls import Calls
+from tpu_audit.rules.python.classes import Classes
+from tpu_audit.rules.python.context import Context, Contexts
+from tpu_audit.rules.python.devices import DeviceSink, find_sinks
+from tpu_audit.rules.python.dicts import Dicts
+from tpu_audit.rules.python.imports import find_imports
+from tpu_audit.rules.python.names import Names
+from tpu_audit.rules.python.options import Options
+from tpu_audit.rules.python.reach import Reach, Reachability
+from tpu_audit.rules.python.scopes import Scopes
+from tpu_audit.rules.python.tests import TestMarks
+from tpu_audit.rules.python.truth import Truths
+from tpu_audit.rules.python.uses import Uses
+from tpu_audit.rules.python.values import Evaluator
+from tpu_audit.rules.python.walk import Index
+from tpu_audit.rules.text import SourceText
+
+if TYPE_CHECKING:
+    from tpu_audit.rules.python.possible import Values
+    from tpu_audit.types.report import Severity
+
+_DEVICE_WORD = re.compile(r"(?:^|_)(?:device|dev)(?:_|$|type|name|str)", re.IGNORECASE)
+
+
+class Module:
+    """A parsed Python file. Raises ``SyntaxError`` or ``ValueError`` as ``ast.parse`` does."""
+
+    def __init__(self, path: str, text: str, tree: ast.Module | None = None) -> None:
+        self.path = path
+        self.source = SourceText(text)
+        self.tree = ast.parse(text) if tree is None else tree
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.source.text
+
+    @cached_property
+    def index(self) -> Index:
+        """Nodes by class, names, attributes, keywords, parents."""
+        return Index(self.tree)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Bindings of names."""
+        return Scopes(self.index, self.tree)
+
+    @cached_property
+    def classes(self) -> Classes:
+        """Attributes of the file's classes."""
+        return Classes(self)
+
+    @cached_property
+    def calls(self) -> Calls:
+        """Calls of the file's functions, and what they return."""
+        return Calls(self)
+
+    @cached_property
+    def options(self) -> Options:
+        """Command line options."""
+        return Options(self)
+
+    @cached_property
+    def dicts(self) -> Dicts:
+        """Literal dicts."""
+        return Dicts(self)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Uses of dotted names."""
+        return Uses(self)
+
+    @cached_property
+    def tests(self) -> TestMarks:
+        """Decorators that skip tests."""
+        return TestMarks(self)
+
+    @cached_property
+    def sinks(self) -> tuple[DeviceSink, ...]:
+        """Places that take a device."""
+        return find_sinks(self)
+
+    @cached_property
+    def strings(self) -> tuple[ast.Constant, ...]:
+        """Strings that are not statements."""
+        nodes = self.index.of(ast.Constant)
+        return tuple(n for n in nodes if n.value.__class__ is str and not self.is_docstring(n))
+
+    @cached_property
+    def imported(self) -> tuple[tuple[ast.stmt | ast.Call, tuple[str, ...]], ...]:
+        """Imports with the packages and the names that they take; literal dynamic ones too."""
+        return tuple(find_imports(self))
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self)
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self)
+
+    @cached_property
+    def _truths(self) -> Truths:
+        return Truths(self)
+
+    @cached_property
+    def _reachability(self) -> Reachability:
+        return Reachability(self)
+
+    @cached_property
+    def _contexts(self) -> Contexts:
+        return Contexts(self)
+
+    def qualified(self, node: ast.expr) -> frozenset[str]:
+        """Return all dotted names that ``node`` may mean: ``torch.cuda.empty_cache``."""
+        return self._names.qualified(node)
+
+    def is_named(self, node: ast.expr, *names: str) -> bool:
+        """Tell whether ``node`` may mean one of ``names``; ``torch.cuda.*`` for any below."""
+        return any(matches(found, name) for found in self.qualified(node) for name in names)
+
+    def value(self, node: ast.expr) -> Values:
+        """Return the constants that may reach ``node``."""
+        return self._evaluator.evaluate(node)
+
+    def truth(self, node: ast.expr) -> bool | None:
+        """Return what a test for devices is on a TPU; None where that is not known."""
+        return self._truths.of(node)
+
+    def reach(self, node: ast.AST) -> Reach:
+        """Return whether ``node`` runs on a TPU."""
+        return self._reachability.of(node)
+
+    def context(self, node: ast.AST) -> Context:
+        """Return where ``node`` stands: test, loop, hot function, start-up."""
+        return self._contexts.of(node)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """Return the node around ``node``."""
+        return self.index.parents.get(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """Return the innermost statement that ``node`` is in."""
+        while not isinstance(node, ast.stmt):
+            node = self.index.parents[node]
+        return node
+
+    def elements(self, node: ast.expr) -> list[ast.expr]:
+        """Return the items of a literal list, tuple or set, named or wrapped in ``frozenset``."""
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return node.elts
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            callee = getattr(node.func, "id", "")
+            return self.elements(node.args[0]) if callee in {"frozenset", "set", "tuple"} else []
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.Name):
+            values += [binding.value for binding in self.scopes.bindings(node)]
+        elif isinstance(node, ast.Attribute):
+            values += self.classes.stored(node)
+        return [e for v in values if v is not None and v is not node for e in self.elements(v)]
+
+    def is_device(self, node: ast.expr) -> bool:
+        """Tell whether an expression holds a device or its type, judging by its spelling."""
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
+            return self.is_device(node.args[0])
+        if isinstance(node, ast.Attribute):
+            return node.attr == "type" or _DEVICE_WORD.search(node.attr) is not None
+        return isinstance(node, ast.Name) and _DEVICE_WORD.search(node.id) is not None
+
+    def is_docstring(self, node: ast.Constant) -> bool:
+        """Tell whether a string stands as a statement: documentation or commented-out code."""
+        return isinstance(self.index.parents.get(node), ast.Expr)
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node that has one: any but operators and contexts."""
+        column, line = self.source.column, node.lineno  # type: ignore[attr-defined] # documented
+        end_line = node.end_lineno  # type: ignore[attr-defined] # as above
+        return Span(
+            line=line,
+            column=column(line, node.col_offset),  # type: ignore[attr-defined] # as above
+            end_line=end_line,
+            end_column=column(end_line, node.end_col_offset),  # type: ignore[attr-defined] # as above
+        )
+
+    def byte_range(self, node: ast.AST) -> tuple[int, int]:
+        """Return the place of a node as byte offsets."""
+        offset = self.source.byte_offset
+        return (
+            offset(node.lineno, node.col_offset),  # type: ignore[attr-defined] # documented
+            offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined] # as above
+        )
+
+    def code(self, node: ast.AST) -> str:
+        """Return the source of a node, as written."""
+        start, end = self.byte_range(node)
+        return self.source.encoded[start:end].decode("utf-8", "surrogatepass")
+
+    def edit(self, node: ast.AST, text: str) -> Edit:
+        """Return the edit that writes ``text`` over a node."""
+        start, end = self.byte_range(node)
+        return Edit(start=start, end=end, text=text)
+
+    def replace(
+        self, node: ast.AST, text: str, applicability: Applicability = Applicability.UNSAFE
+    ) -> Fix:
+        """Return a fix that writes ``text`` over a node."""
+        return Fix(edits=(self.edit(node, text),), applicability=applicability)
+
+    def hit(
+        self,
+        node: ast.AST,
+        message: str,
+        advice: str,
+        *,
+        fix: Fix | None = None,
+        severity: Severity | None = None,
+        cause: str = "",
+        anchor: ast.AST | None = None,
+    ) -> Hit:
+        """Make a hit at ``node``; reachability and context are judged there, or at ``anchor``."""
+        return Hit(
+            span=self.span(node),
+            message=message,
+            advice=advice,
+            fix=fix,
+            severity=severity,
+            cause=cause,
+            anchor=anchor or node,
+        )
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Tell whether a dotted name is ``pattern``, or below it where it ends in ``.*``."""
+    return name.startswith(pattern[:-1]) if pattern.endswith(".*") else name == pattern

@@ -1,0 +1,136 @@
+"""Which arm a TPU takes: what runs there, what never does, what runs because CUDA is missing."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+
+_LEAVES = (ast.Return, ast.Continue, ast.Break)
+
+
+class State(StrEnum):
+    """What a place is for a process on a TPU."""
+
+    LIVE = "live"
+    """Runs, or may run."""
+    DEAD = "dead"
+    """Never runs: a test for CUDA or another device guards it."""
+    OTHER = "other"
+    """Runs because a test for CUDA is false: the arm that was written for CPU, most often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a place is on a TPU, and the test that decides."""
+
+    state: State
+    guard: ast.expr | None = None
+
+    @property
+    def dead(self) -> bool:
+        """Whether it never runs on a TPU."""
+        return self.state is State.DEAD
+
+
+LIVE = Reach(State.LIVE)
+
+
+class Reachability:
+    """Judges places of one module."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._known: dict[ast.AST, Reach] = {}
+
+    def of(self, node: ast.AST) -> Reach:
+        """Return what ``node`` is on a TPU."""
+        other: Reach | None = None
+        child = node
+        parent = self._module.index.parents.get(node)
+        while parent is not None:
+            for guard, taken in self._guards(child, parent):
+                if taken is False:
+                    return Reach(State.DEAD, guard)
+                if taken and other is None:
+                    other = Reach(State.OTHER, guard)
+            child, parent = parent, self._module.index.parents.get(parent)
+        return other or LIVE
+
+    def _guards(self, child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool | None]]:
+        """Iterate over the tests that decide whether ``child`` of ``parent`` runs.
+
+        With each: whether a TPU process passes; None where that is not known.
+        """
+        if isinstance(parent, ast.If | ast.IfExp | ast.While):
+            yield from self._arm(child, parent)
+        elif isinstance(parent, ast.BoolOp):
+            yield from self._operand(child, parent)
+        elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from self._decorated(child, parent)
+        if isinstance(child, ast.stmt):
+            yield from self._left_before(child)
+
+    def _arm(
+        self, child: ast.AST, parent: ast.If | ast.IfExp | ast.While
+    ) -> Iterator[tuple[ast.expr, bool | None]]:
+        if child is parent.test:
+            return
+        body = parent.body if isinstance(parent.body, list) else [parent.body]
+        passes = self._module.truth(parent.test)
+        if child not in body:
+            if isinstance(parent, ast.While):
+                return
+            passes = None if passes is None else not passes
+        yield parent.test, passes
+
+    def _operand(
+        self, child: ast.AST, parent: ast.BoolOp
+    ) -> Iterator[tuple[ast.expr, bool | None]]:
+        is_and = isinstance(parent.op, ast.And)
+        for operand in parent.values:
+            if operand is child:
+                return
+            truth = self._module.truth(operand)
+            yield operand, None if truth is None else truth is is_and
+
+    def _decorated(
+        self, child: ast.AST, parent: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> Iterator[tuple[ast.expr, bool | None]]:
+        if not isinstance(child, ast.stmt):
+            return
+        for decorator in parent.decorator_list:
+            runs = self._module.tests.runs(decorator)
+            if runs is not None:
+                yield decorator, runs
+
+    def _left_before(self, statement: ast.stmt) -> Iterator[tuple[ast.expr, bool | None]]:
+        """Iterate over earlier ``if`` statements of the block that leave it.
+
+        ``raise`` and ``assert`` do not count: they demand CUDA rather than offer another way.
+        """
+        for earlier in self._module.index.block(statement):
+            if earlier is statement:
+                return
+            if isinstance(earlier, ast.If):
+                yield from self._left_by(earlier)
+
+    def _left_by(self, earlier: ast.If) -> Iterator[tuple[ast.expr, bool | None]]:
+        truth = self._module.truth(earlier.test) if _leaves(earlier) else None
+        if truth is None:
+            return
+        if isinstance(earlier.body[-1], _LEAVES):
+            yield earlier.test, not truth
+        if earlier.orelse and isinstance(earlier.orelse[-1], _LEAVES):
+            yield earlier.test, truth
+
+
+def _leaves(node: ast.If) -> bool:
+    arms = [node.body, node.orelse] if node.orelse else [node.body]
+    return any(isinstance(arm[-1], _LEAVES) for arm in arms)
