@@ -1,0 +1,128 @@
+"""Checks one file: reads it, runs the rules that have something to look for, never fails."""
+
+from __future__ import annotations
+
+import ast
+import os
+import stat
+import traceback
+import warnings
+from typing import TYPE_CHECKING
+
+from tpu_audit.check.classify import kind_of_content, kind_of_name
+from tpu_audit.check.comments import find_comments
+from tpu_audit.check.parts import Part, parts_of
+from tpu_audit.check.result import FileResult, Gap, Item
+from tpu_audit.rules.checking import Found, check_document, check_module, relevant
+from tpu_audit.rules.files.decoding import decode
+from tpu_audit.rules.files.errors import NotReadableError
+from tpu_audit.rules.files.reading import read_document
+from tpu_audit.rules.text import SourceText
+from tpu_audit.types.errors import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tpu_audit.rules.rule import Rule
+
+_MEGABYTE = 1 << 20
+MAX_BYTES = {"notebook": 64 * _MEGABYTE}
+DEFAULT_MAX_BYTES = 5 * _MEGABYTE
+"""Files above are data or generated; reading one may take minutes."""
+
+
+def read_bytes(path: str, kind: str | None) -> bytes | Gap:
+    """Return a file's bytes, or why there are none."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return Gap("not_a_file", "it is not a regular file")
+        limit = MAX_BYTES.get(kind or "", DEFAULT_MAX_BYTES)
+        if status.st_size > limit:
+            size, most = status.st_size / _MEGABYTE, limit // _MEGABYTE
+            return Gap("too_large", f"{size:.0f} MB, and at most {most} MB are read")
+        with open(path, "rb") as file:
+            return file.read()
+    except PermissionError:
+        return Gap("permission", "no permission to read it")
+    except OSError as error:
+        return Gap("unreadable", error.strerror or str(error))
+
+
+def check_bytes(logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
+    """Check the content of a file called ``logical``; whatever it holds, a result comes back."""
+    kind = kind_of_content(logical, kind_of_name(logical), data)
+    if kind is None:
+        return FileResult()
+    try:
+        return _check(kind, logical, data, rules)
+    except NotReadableError as error:
+        return FileResult(kind=kind, gaps=[Gap("unreadable", error.message, error.line)])
+    except (RecursionError, MemoryError):
+        return FileResult(kind=kind, gaps=[Gap("too_deep", "nested too deep to be analysed")])
+    except Exception as error:  # noqa: BLE001 - one file must not end the run; the report names it
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        reason = f"internal error at {place}: {shorten(error)}; please report it"
+        return FileResult(kind=kind, gaps=[Gap("internal", reason)])
+
+
+def _check(kind: str, logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
+    text = decode(data, python=kind == "python").text
+    result = FileResult(kind=kind)
+    wanted = relevant(rules, text)
+    marked = "tpu-audit" in text
+    if not wanted and not marked:
+        return result
+    source = SourceText(text)
+    for part in parts_of(kind, source):
+        result.gaps += part.gaps
+        if marked:
+            result.comments += map(part.comment, find_comments(part.kind, part.source))
+        result.items += _items(part, logical, wanted)
+    return result
+
+
+def _items(part: Part, logical: str, rules: Sequence[Rule]) -> Iterable[Item]:
+    found = _found(part, logical, rules)
+    return [_item(one, part) for one in found]
+
+
+def _found(part: Part, logical: str, rules: Sequence[Rule]) -> list[Found]:
+    if not rules:
+        return []
+    if part.kind != "python":
+        return check_document(read_document(part.kind, logical, part.source), rules)
+    from tpu_audit.rules.python.module import Module  # not for projects without Python
+
+    return check_module(Module(logical, part.source.text, parse(part.source.text)), rules)
+
+
+def parse(text: str) -> ast.Module:
+    """Parse Python, silently. Raises ``NotReadableError`` with the line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        message = f"not valid Python 3: {error.msg}"
+        raise NotReadableError(message, line=error.lineno) from error
+    except ValueError as error:
+        raise NotReadableError(f"not valid Python: {error}") from error
+
+
+def _item(found: Found, part: Part) -> Item:
+    hit = found.hit
+    span = part.place(hit.span)
+    return Item(
+        code=found.rule.code,
+        severity=found.severity.value,
+        line=span.line,
+        column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+        message=hit.message,
+        advice=hit.advice,
+        cause=hit.cause,
+        fixable=hit.fix.applicability.value if hit.fix else None,
+    )
