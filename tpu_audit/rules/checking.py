@@ -123,10 +123,10 @@ def _calls(check: Check, module: Module) -> Iterator[_Arguments]:
 
 
 def _methods(check: Check, module: Module) -> Iterator[_Arguments]:
-    for node, _ in _attributes(check, module):
+    for node in (n for name in check.keys for n in module.index.attributes.get(name, ())):
         parent = module.parent(node)
         if isinstance(parent, ast.Call) and parent.func is node:
-            yield parent, module
+            yield parent, node.value, module
 
 
 def _attributes(check: Check, module: Module) -> Iterator[_Arguments]:

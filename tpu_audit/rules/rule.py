@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     NodeCheck = Callable[[Any, Module], Iterable[Hit]]
     NameCheck = Callable[[ast.expr, str, Module], Iterable[Hit]]
+    MethodCheck = Callable[[ast.Call, ast.expr, Module], Iterable[Hit]]
     CallCheck = Callable[[ast.Call, str, Module], Iterable[Hit]]
     ImportCheck = Callable[[ast.stmt | ast.Call, str, Module], Iterable[Hit]]
     SinkCheck = Callable[[DeviceSink, Module], Iterable[Hit]]
@@ -60,11 +61,12 @@ class Check:
     run: Callable[..., Iterable[Hit]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """A file that a rule must find something in (``lines`` given), or must not."""
 
     source: str
+    _: KW_ONLY
     filename: str = "case.py"
     lines: tuple[int, ...] = ()
     """Lines of the hits, one each, in order; empty for a valid case."""
@@ -134,8 +136,8 @@ class Rule:
         """Register ``check(call, name, module)`` for calls of dotted names, as `use` has them."""
         return self._register(Dispatch.CALL, names)
 
-    def method(self, *names: str) -> Callable[[NodeCheck], NodeCheck]:
-        """Register ``check(call, module)`` for calls ``anything.NAME(...)``."""
+    def method(self, *names: str) -> Callable[[MethodCheck], MethodCheck]:
+        """Register ``check(call, receiver, module)`` for calls ``receiver.NAME(...)``."""
         return self._register(Dispatch.METHOD, names)
 
     def attribute(self, *names: str) -> Callable[[NodeCheck], NodeCheck]:

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.python.module import Module
 
-DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
-"""What a fix writes for a device: right on a TPU, on CUDA and on a host without either."""
-DEVICE_STRING = f"str({DEVICE})"
-"""The same where text is needed."""
-BACKEND = f"torch.distributed.get_default_backend_for_device({DEVICE})"
 """What a fix writes for a process group's backend."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,14 @@ class Module:
         """Tell whether ``node`` may mean one of ``names``; ``torch.cuda.*`` for any below."""
         return any(matches(found, name) for found in self.qualified(node) for name in names)
 
+    def is_imported(self, node: ast.expr) -> bool:
+        """Tell whether ``node`` is an imported package or module, or something in one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and any(
+            isinstance(binding.node, ast.alias) for binding in self.scopes.bindings(node)
+        )
+
     def value(self, node: ast.expr) -> Values:
         """Return the constants that may reach ``node``."""
         return self._evaluator.evaluate(node)
@@ -193,6 +202,15 @@ class Module:
             end_column=column(end_line, node.end_col_offset),  # type: ignore[attr-defined] # as above
         )
 
+    def method_span(self, call: ast.Call) -> Span:
+        """Return the place from a method's name to the end of its call: ``cuda(0)``."""
+        span = self.span(call)
+        if not isinstance(call.func, ast.Attribute):
+            return span
+        name = self.span(call.func)
+        column = name.end_column - len(call.func.attr)
+        return replace(span, line=name.end_line, column=column)
+
     def byte_range(self, node: ast.AST) -> tuple[int, int]:
         """Return the place of a node as byte offsets."""
         offset = self.source.byte_offset
@@ -226,17 +244,20 @@ class Module:
         fix: Fix | None = None,
         severity: Severity | None = None,
         cause: str = "",
-        anchor: ast.AST | None = None,
+        span: Span | None = None,
     ) -> Hit:
-        """Make a hit at ``node``; reachability and context are judged there, or at ``anchor``."""
+        """Make a hit at ``node``, where reachability and context are judged.
+
+        ``span`` is the place to point at where it is not the whole node, as `method_span`.
+        """
         return Hit(
-            span=self.span(node),
+            span=span or self.span(node),
             message=message,
             advice=advice,
             fix=fix,
             severity=severity,
             cause=cause,
-            anchor=anchor or node,
+            anchor=node,
         )
 
 

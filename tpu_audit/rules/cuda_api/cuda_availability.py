@@ -1,0 +1,119 @@
+"""TPA201: ``torch.cuda.is_available()`` and its like."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.choices import find_choices
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_NAMES = {
+    "torch.cuda.is_available": ("is_available", "is false on a TPU", Severity.WARNING),
+    "torch.cuda.device_count": ("device_count", "is 0 on a TPU", Severity.WARNING),
+    "torch.cuda.current_device": ("current_device_index", "raises on a TPU", Severity.ERROR),
+    "torch.cuda.synchronize": ("synchronize", "raises on a TPU", Severity.ERROR),
+}
+"""Name -> its place under torch.accelerator, what happens, what that costs."""
+
+RULE = Rule(
+    code="TPA201",
+    name="cuda-availability",
+    severity=Severity.WARNING,
+    words=("cuda",),
+    docs=Docs(
+        what="Finds `torch.cuda.is_available`, `device_count`, `current_device` and `synchronize`.",
+        why="They know CUDA alone: on a TPU the first is false, the second 0, and the others "
+        "raise.",
+        example="if torch.cuda.is_available():\n    torch.cuda.synchronize()",
+        instead="if torch.accelerator.is_available():\n    torch.accelerator.synchronize()",
+        fix_safety="Safe for the calls that raise without CUDA. Unsafe for `is_available` and "
+        "`device_count`: what they guard may be CUDA's own.",
+        references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
+    ),
+    valid=(
+        Case("import torch\ntorch.accelerator.is_available()\n"),
+        Case('import torch\ndevice = "cuda" if torch.cuda.is_available() else "cpu"\n'),
+        Case("import torch\nfor _ in range(torch.accelerator.device_count()):\n    pass\n"),
+    ),
+    invalid=(
+        Case(
+            "import torch\nper_node = torch.cuda.device_count()\ngroups = world // per_node\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+            fixed="import torch\nper_node = torch.accelerator.device_count()\n"
+            "groups = world // per_node\n",
+        ),
+        Case(
+            "from torch import cuda\nimport torch\ncuda.synchronize()\n",
+            lines=(3,),
+            severity=Severity.ERROR,
+            fixed="from torch import cuda\nimport torch\ntorch.accelerator.synchronize()\n",
+        ),
+        Case("import torch\nif torch.cuda.is_available():\n    start()\n", lines=(2,)),
+    ),
+)
+
+
+@RULE.use(*_NAMES)
+def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find uses, those excepted that choose a device: they are another rule's."""
+    if _chooses_device(node, module):
+        return
+    place, effect, severity = _NAMES[name]
+    severity = Severity.ERROR if _divides(node, module) else severity
+    yield module.hit(
+        node,
+        f"`{name}` {effect}",
+        f"write `torch.accelerator.{place}`",
+        fix=_fix(node, place, module),
+        severity=severity,
+    )
+
+
+def _fix(node: ast.expr, place: str, module: Module) -> Fix:
+    guards = place in {"is_available", "device_count"}
+    level = Applicability.UNSAFE if guards else Applicability.SAFE
+    text = f"{repair.torch_name(module)}.accelerator.{place}"
+    return repair.fix(module, level, module.edit(node, text))
+
+
+def _chooses_device(node: ast.expr, module: Module) -> bool:
+    tests = {choice.node.test for choice in find_choices(module)}
+    parent: ast.AST | None = node
+    while isinstance(parent, ast.expr):
+        if parent in tests:
+            return True
+        parent = module.parent(parent)
+    return False
+
+
+def _divides(node: ast.expr, module: Module) -> bool:
+    """Tell whether a count is divided by, itself or through the variable it is assigned to."""
+    call = module.parent(node)
+    if not isinstance(call, ast.Call) or not module.is_named(node, "torch.cuda.device_count"):
+        return False
+    statement = module.parent(call)
+    uses: list[ast.expr] = [call]
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        uses += module.index.names[statement.targets[0].id]
+    return any(_is_divisor(use, module) for use in uses)
+
+
+def _is_divisor(node: ast.expr, module: Module) -> bool:
+    parent = module.parent(node)
+    return (
+        isinstance(parent, ast.BinOp)
+        and isinstance(parent.op, ast.FloorDiv | ast.Div | ast.Mod)
+        and parent.right is node
+    )

@@ -1,0 +1,104 @@
+"""TPA103: ``x.cuda()``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.python import repair
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+RULE = Rule(
+    code="TPA103",
+    name="cuda-method",
+    severity=Severity.ERROR,
+    words=("cuda",),
+    docs=Docs(
+        what="Finds `.cuda()` on tensors and modules.",
+        why="PyTorch for TPUs is built without CUDA: the call raises "
+        '"Torch not compiled with CUDA enabled".',
+        example="model = model.cuda()\nx = x.cuda(non_blocking=True)",
+        instead='device = torch.accelerator.current_accelerator() or torch.device("cpu")\n'
+        "model = model.to(device)\nx = x.to(device, non_blocking=True)",
+        fix_safety="Safe where the call names no device; unsafe where it names an index, since a "
+        "process on a TPU has one device.",
+        references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
+    ),
+    valid=(
+        Case('import torch\nx = x.to("cpu")\n'),
+        Case("import barracuda\nbarracuda.cuda()\n"),
+        Case("from numba import cuda\nimport numba\nnumba.cuda()\n"),
+        Case("import torch\nif torch.cuda.is_available():\n    x = x.cuda()\n"),
+        Case('"""Call ``x.cuda()``."""\n# x.cuda()\n'),
+    ),
+    invalid=(
+        Case(
+            "import torch\nmodel = build().cuda()\n",
+            lines=(2,),
+            columns=(17,),
+            fixed="import torch\nmodel = build().to("
+            'torch.accelerator.current_accelerator() or torch.device("cpu"))\n',
+        ),
+        Case(
+            "import torch as th\nx = x.cuda(non_blocking=True)\n",
+            lines=(2,),
+            fixed="import torch as th\nx = x.to(th.accelerator.current_accelerator() or "
+            'th.device("cpu"), non_blocking=True)\n',
+        ),
+        Case(
+            "import torch\nx = x.cuda(device)\n",
+            lines=(2,),
+            fixed="import torch\nx = x.to(device)\n",
+        ),
+        Case(
+            "import torch\ndef test_move():\n    x.cuda()\n",
+            filename="tests/test_move.py",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
+    ),
+)
+
+
+@RULE.method("cuda")
+def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
+    """Find calls of ``.cuda`` on anything but an imported package."""
+    if module.is_imported(receiver):
+        return
+    yield module.hit(
+        call,
+        "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
+        "write `.to(device)` with the accelerator's device",
+        fix=_fix(call, receiver, module),
+        span=module.method_span(call),
+    )
+
+
+def _fix(call: ast.Call, receiver: ast.expr, module: Module) -> Fix:
+    """Rename the method, and put the device before what is passed."""
+    device, safe = _device(call, module)
+    rest = [module.code(k) for k in call.keywords if k.arg != "device"]
+    rest += [f"non_blocking={module.code(a)}" for a in call.args[1:2]]
+    text = f"{module.code(receiver)}.to({', '.join([device, *rest])})"
+    level = Applicability.SAFE if safe else Applicability.UNSAFE
+    return repair.fix(module, level, module.edit(call, text))
+
+
+def _device(call: ast.Call, module: Module) -> tuple[str, bool]:
+    """Return the device to move to, and whether it is certainly the one that was meant."""
+    named = [k.value for k in call.keywords if k.arg == "device"]
+    given = [*call.args[:1], *named]
+    if not given or module.code(given[0]) == "None":
+        return repair.device(module), True
+    if module.is_device(given[0]):
+        return module.code(given[0]), True
+    return repair.device(module), False

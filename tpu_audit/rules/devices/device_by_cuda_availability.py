@@ -1,0 +1,112 @@
+"""TPA109: a device chosen by ``torch.cuda.is_available()``."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.choices import find_choices
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.choices import DeviceChoice
+    from tpu_audit.rules.python.module import Module
+
+_DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
+_OTHERS = ("cpu", "mps", "xpu", "npu", "hpu")
+
+RULE = Rule(
+    code="TPA109",
+    name="device-by-cuda-availability",
+    severity=Severity.WARNING,
+    words=("cuda",),
+    docs=Docs(
+        what='Finds `"cuda" if torch.cuda.is_available() else "cpu"`, its `if` form, and moves to '
+        "CUDA that depend on whether it is available.",
+        why="`torch.cuda.is_available()` is false on a TPU: everything runs on the host's CPU, "
+        "without a message.",
+        example='device = "cuda" if torch.cuda.is_available() else "cpu"',
+        instead='device = torch.accelerator.current_accelerator() or torch.device("cpu")',
+        fix_safety="Safe where the test is the call alone; elsewhere nothing is rewritten, since "
+        "the test may hold a wish of the user.",
+        references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
+    ),
+    valid=(
+        Case("import torch\ndevice = torch.accelerator.current_accelerator()\n"),
+        Case("import torch\nn = 2 if torch.cuda.is_available() else 1\n"),
+        Case('device = "cuda" if fast else "cpu"\n'),
+    ),
+    invalid=(
+        Case(
+            'import torch\ndevice = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n',
+            lines=(2,),
+            columns=(23,),
+            fixed=f"import torch\ndevice = {_DEVICE}\n",
+        ),
+        Case(
+            'import torch\ndevice = "cuda:0" if torch.cuda.is_available() else "cpu"\n',
+            lines=(2,),
+            fixed=f"import torch\ndevice = str({_DEVICE})\n",
+        ),
+        Case(
+            'from torch.cuda import is_available\ndevice = "cuda" if is_available() else "cpu"\n',
+            lines=(2,),
+        ),
+        Case(
+            "import torch\nuse = torch.cuda.is_available()\n"
+            'device = torch.device("cuda") if use else torch.device("cpu")\n',
+            lines=(3,),
+        ),
+        Case(
+            'import torch\nif torch.cuda.is_available():\n    device = "cuda"\nelse:\n'
+            '    device = "cpu"\n',
+            lines=(2,),
+        ),
+        Case("import torch\nif torch.cuda.is_available():\n    model.cuda()\n", lines=(2,)),
+    ),
+)
+
+
+@RULE.module
+def check(module: Module) -> Iterator[Hit]:
+    """Find the choices."""
+    for choice in find_choices(module):
+        yield module.hit(
+            choice.node if isinstance(choice.node, ast.IfExp) else choice.node.test,
+            "CUDA is never available on a TPU: this choice falls silently to the CPU",
+            "ask `torch.accelerator.current_accelerator()` for the device",
+            fix=_fix(choice, module),
+        )
+
+
+def _fix(choice: DeviceChoice, module: Module) -> Fix | None:
+    """Write the accelerator's device over a plain choice between CUDA and other devices."""
+    node = choice.node
+    if not isinstance(node, ast.IfExp) or not choice.direct or not _is_plain(choice, module):
+        return None
+    target, text = _target(node, module)
+    text = repair.fitted(module, target, text)
+    return repair.fix(module, Applicability.SAFE, module.edit(target, text))
+
+
+def _is_plain(choice: DeviceChoice, module: Module) -> bool:
+    values = [module.value(other) for other in choice.other]
+    return all(
+        value.complete and all(possible.value in _OTHERS for possible in value) for value in values
+    )
+
+
+def _target(node: ast.IfExp, module: Module) -> tuple[ast.expr, str]:
+    """Return what to write over, and what: a device for a device, text for text."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Call) and module.is_named(parent.func, "torch.device"):
+        return parent, repair.device(module)
+    is_text = isinstance(node.body, ast.Constant) or isinstance(node.orelse, ast.Constant)
+    return node, repair.device_string(module) if is_text else repair.device(module)

@@ -1,0 +1,107 @@
+"""Choices of a device by whether CUDA is available: a TPU falls silently to the other arm."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.python.devices import is_cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+
+_AVAILABILITY = ("torch.cuda.is_available", "torch.cuda.device_count")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class DeviceChoice:
+    """``A if CUDA else B``, as an expression or a statement, where A is a CUDA device."""
+
+    node: ast.IfExp | ast.If
+    cuda: tuple[ast.expr, ...]
+    """The CUDA devices in the arm that a TPU does not take."""
+    other: tuple[ast.expr, ...]
+    """What the other arm has in their place; empty where it has nothing."""
+
+    @property
+    def direct(self) -> bool:
+        """Whether the test is a call of the availability API alone, perhaps negated."""
+        test = self.node.test
+        if isinstance(test, ast.UnaryOp):
+            test = test.operand
+        return isinstance(test, ast.Call)
+
+
+def find_choices(module: Module) -> Iterator[DeviceChoice]:
+    """Iterate over the choices of a module."""
+    for node in module.index.of(ast.IfExp):
+        yield from _expression(module, node)
+    for statement in module.index.of(ast.If):
+        yield from _statement(module, statement)
+
+
+def depends_on_availability(module: Module, test: ast.expr) -> bool:
+    """Tell whether a test asks, itself or through variables, whether CUDA is available."""
+    return _asks(module, test, 6)
+
+
+def _asks(module: Module, test: ast.expr, depth: int) -> bool:
+    if not depth:
+        return False
+    for node in ast.walk(test):
+        if isinstance(node, ast.Call) and module.is_named(node.func, *_AVAILABILITY):
+            return True
+        if any(_asks(module, source, depth - 1) for source in _sources(module, node)):
+            return True
+    return False
+
+
+def _sources(module: Module, node: ast.AST) -> list[ast.expr]:
+    """Return the expressions that give a name, attribute or own function its value."""
+    if isinstance(node, ast.Name):
+        bindings = module.scopes.bindings(node)
+        found = [b.value for b in bindings if b.value is not None]
+        functions = [b.node for b in bindings if isinstance(b.node, ast.FunctionDef)]
+        return found + [r for f in functions for r in module.calls.returned(f)]
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if node.value.id in {"self", "cls"}:
+            return list(module.classes.stored(node))
+        return module.classes.stored_in(node.value.id, node.attr)
+    return []
+
+
+def _expression(module: Module, node: ast.IfExp) -> Iterator[DeviceChoice]:
+    truth = module.truth(node.test)
+    if truth is None:
+        return
+    cuda, other = (node.orelse, node.body) if truth else (node.body, node.orelse)
+    if _has_cuda(module, cuda) and depends_on_availability(module, node.test):
+        yield DeviceChoice(node=node, cuda=(cuda,), other=(other,))
+
+
+def _has_cuda(module: Module, node: ast.expr) -> bool:
+    return any(is_cuda(possible) for possible in module.value(node))
+
+
+def _statement(module: Module, node: ast.If) -> Iterator[DeviceChoice]:
+    truth = module.truth(node.test)
+    if truth is None:
+        return
+    cuda, other = (node.orelse, node.body) if truth else (node.body, node.orelse)
+    found = tuple(v for s in cuda for v in _devices(module, s))
+    if found and depends_on_availability(module, node.test):
+        others = tuple(v for s in other if isinstance(s, ast.Assign) for v in (s.value,))
+        yield DeviceChoice(node=node, cuda=found, other=others)
+
+
+def _devices(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
+    """Iterate over CUDA devices that a statement assigns or moves to."""
+    if isinstance(statement, ast.Assign) and _has_cuda(module, statement.value):
+        yield statement.value
+    elif isinstance(statement, ast.Assign | ast.Expr | ast.Return) and statement.value is not None:
+        for node in ast.walk(statement.value):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "cuda":
+                yield node

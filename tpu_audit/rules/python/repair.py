@@ -1,0 +1,73 @@
+"""What fixes write: the spellings that are right on a TPU, on CUDA and on a host without either."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability, Edit, Fix
+
+if TYPE_CHECKING:
+    from tpu_audit.rules.python.module import Module
+
+_BARE = (
+    *(ast.Call, ast.keyword, ast.Assign, ast.AnnAssign, ast.Return, ast.arguments, ast.Expr),
+    *(ast.Dict, ast.List, ast.Tuple, ast.Set, ast.FormattedValue, ast.withitem, ast.NamedExpr),
+)
+"""Parents under which any expression stands without parentheses."""
+
+
+def torch_name(module: Module) -> str:
+    """Return what the file calls ``torch`` at its top level; ``torch`` where it does not."""
+    bound = {
+        alias.asname or "torch"
+        for statement in module.tree.body
+        if isinstance(statement, ast.Import)
+        for alias in statement.names
+        if alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname)
+    }
+    return "torch" if "torch" in bound or not bound else min(bound)
+
+
+def imports_torch(module: Module) -> bool:
+    """Tell whether ``torch`` is imported at the top level of the file."""
+    return any(
+        isinstance(binding.node, ast.alias)
+        for binding in module.scopes.module_bindings(torch_name(module))
+    )
+
+
+def device(module: Module) -> str:
+    """Return the expression for the device to use: an ``or``, see `fitted`."""
+    torch = torch_name(module)
+    return f'{torch}.accelerator.current_accelerator() or {torch}.device("cpu")'
+
+
+def device_string(module: Module) -> str:
+    """Return the same as text, for what takes no ``torch.device``."""
+    return f"str({device(module)})"
+
+
+def backend(module: Module) -> str:
+    """Return the expression for a process group's backend."""
+    torch = torch_name(module)
+    return f"{torch}.distributed.get_default_backend_for_device({device(module)})"
+
+
+def fitted(module: Module, node: ast.expr, text: str) -> str:
+    """Return ``text`` to stand in place of ``node``: in parentheses where its parent needs them.
+
+    ``text`` is an expression that binds no tighter than ``or``.
+    """
+    parent = module.parent(node)
+    if isinstance(parent, ast.Call) and parent.func is node:
+        return f"({text})"
+    return text if isinstance(parent, _BARE) else f"({text})"
+
+
+def fix(module: Module, applicability: Applicability, *edits: Edit) -> Fix:
+    """Make a fix of ``edits``; adds ``import torch`` where they need it and the file lacks it."""
+    needs = any("torch." in edit.text for edit in edits) and not imports_torch(module)
+    return Fix(
+        edits=edits, applicability=applicability, adds_imports=("import torch",) if needs else ()
+    )
