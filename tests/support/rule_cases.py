@@ -1,10 +1,12 @@
-"""Runs one rule over one of its cases."""
+"""Runs one rule over one of its cases, as the checker runs it over a file."""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tpu_audit.check.classify import kind_of_content, kind_of_name
+from tpu_audit.check.parts import Part, parts_of
 from tpu_audit.rules.checking import Found, check_document, check_module, relevant
 from tpu_audit.rules.edits import Applicability, apply_edits
 from tpu_audit.rules.files.reading import read_document
@@ -14,44 +16,29 @@ from tpu_audit.rules.text import SourceText
 if TYPE_CHECKING:
     from tpu_audit.rules.rule import Case, Rule
 
-_SUFFIXES = {
-    ".yaml": "yaml",
-    ".yml": "yaml",
-    ".json": "json",
-    ".toml": "toml",
-    ".ini": "ini",
-    ".cfg": "ini",
-    ".env": "env",
-    ".sh": "shell",
-    ".slurm": "shell",
-    ".sbatch": "shell",
-    ".cu": "cpp",
-    ".cpp": "cpp",
-    ".cuh": "cpp",
-    ".cc": "cpp",
-    ".h": "cpp",
-    ".mk": "makefile",
-    ".txt": "requirements",
-    ".cmake": "cmake",
-    ".lock": "toml",
-}
-_NAMES = {
-    "Dockerfile": "dockerfile",
-    "Makefile": "makefile",
-    "CMakeLists.txt": "cmake",
-    ".env": "env",
-}
-
 
 def check(rule: Rule, case: Case) -> list[Found]:
-    """Return what the rule finds in the case, its words given first as the checker does."""
+    """Return what the rule finds in the case, with the places in the case's file."""
     if not relevant([rule], case.source):
         return []
-    path = PurePosixPath(case.filename)
-    if path.suffix == ".py":
-        return check_module(Module(case.filename, case.source), [rule])
-    kind = _NAMES.get(path.name) or _SUFFIXES[path.suffix]
-    return check_document(read_document(kind, case.filename, SourceText(case.source)), [rule])
+    kind = kind_of_content(case.filename, kind_of_name(case.filename), case.source.encode())
+    assert kind is not None, f"no reader takes {case.filename!r}"
+    return [
+        _placed(found, part)
+        for part in parts_of(kind, SourceText(case.source))
+        for found in _check_part(rule, case.filename, part)
+    ]
+
+
+def _check_part(rule: Rule, path: str, part: Part) -> list[Found]:
+    if part.kind == "python":
+        return check_module(Module(path, part.source.text), [rule])
+    return check_document(read_document(part.kind, path, part.source), [rule])
+
+
+def _placed(found: Found, part: Part) -> Found:
+    fix = None if found.hit.fix is None else part.repair(found.hit.fix)
+    return replace(found, hit=replace(found.hit, span=part.place(found.hit.span), fix=fix))
 
 
 def repaired(rule: Rule, case: Case) -> str:

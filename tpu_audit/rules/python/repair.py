@@ -71,3 +71,16 @@ def fix(module: Module, applicability: Applicability, *edits: Edit) -> Fix:
     return Fix(
         edits=edits, applicability=applicability, adds_imports=("import torch",) if needs else ()
     )
+
+
+def delete(module: Module, statement: ast.stmt, applicability: Applicability) -> Fix:
+    """Make a fix that removes a statement with its lines; ``pass`` where nothing else would be."""
+    start, end = module.byte_range(statement)
+    data = module.source.encoded
+    line_start = max(data.rfind(b"\n", 0, start), data.rfind(b"\r", 0, start)) + 1
+    line_end = len(data) if (at := data.find(b"\n", end)) < 0 else at + 1
+    rest = data[end:line_end].strip()
+    alone = not data[line_start:start].strip() and (not rest or rest.startswith(b"#"))
+    if len(module.index.block(statement)) == 1 or not alone:
+        return Fix(edits=(Edit(start=start, end=end, text="pass"),), applicability=applicability)
+    return Fix(edits=(Edit(start=line_start, end=line_end, text=""),), applicability=applicability)
