@@ -7,13 +7,16 @@ import os
 import stat
 import traceback
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_content, kind_of_name
 from tpu_audit.check.comments import find_comments
 from tpu_audit.check.parts import Part, parts_of
 from tpu_audit.check.result import FileResult, Gap, Item
+from tpu_audit.check.silence import judge
 from tpu_audit.rules.checking import Found, check_document, check_module, relevant
+from tpu_audit.rules.edits import Fix
 from tpu_audit.rules.files.decoding import decode
 from tpu_audit.rules.files.errors import NotReadableError
 from tpu_audit.rules.files.reading import read_document
@@ -21,7 +24,7 @@ from tpu_audit.rules.text import SourceText
 from tpu_audit.types.errors import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tpu_audit.rules.rule import Rule
 
@@ -70,22 +73,56 @@ def check_bytes(logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
 def _check(kind: str, logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
     text = decode(data, python=kind == "python").text
     result = FileResult(kind=kind)
-    wanted = relevant(rules, text)
-    marked = "tpu-audit" in text
+    for item, _ in _pairs(kind, logical, SourceText(text), rules, result):
+        result.items.append(item)
+    return result
+
+
+def _pairs(
+    kind: str, logical: str, source: SourceText, rules: Sequence[Rule], result: FileResult
+) -> Iterator[tuple[Item, Fix | None]]:
+    """Yield each hit with its repair; comments and gaps are added to ``result``."""
+    wanted = relevant(rules, source.text)
+    marked = "tpu-audit" in source.text
     if not wanted and not marked:
-        return result
-    source = SourceText(text)
+        return
     for part in parts_of(kind, source):
         result.gaps += part.gaps
         if marked:
             result.comments += map(part.comment, find_comments(part.kind, part.source))
-        result.items += _items(part, logical, wanted)
-    return result
+        for found in _found(part, logical, wanted):
+            fix = found.hit.fix
+            yield _item(found, part), part.repair(fix) if fix else None
 
 
-def _items(part: Part, logical: str, rules: Sequence[Rule]) -> Iterable[Item]:
-    found = _found(part, logical, rules)
-    return [_item(one, part) for one in found]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """The repair that a finding offers."""
+
+    code: str
+    fix: Fix
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offers:
+    """What may be repaired in a file, ignore comments heard."""
+
+    repairs: tuple[Offer, ...]
+    kept: tuple[Item, ...]
+
+
+def findings_of(kind: str, logical: str, source: SourceText, rules: Sequence[Rule]) -> Offers:
+    """Return what is found in a text, with repairs. Raises ``NotReadableError``."""
+    result = FileResult(kind=kind)
+    working = [rule for rule in rules if rule.checks]
+    fixes = dict[int, Fix | None]()
+    for item, fix in _pairs(kind, logical, source, working, result):
+        result.items.append(item)
+        fixes[id(item)] = fix
+    kept = judge(result, frozenset(rule.code for rule in rules)).kept
+    offered = ((item.code, fixes.get(id(item))) for item in kept)
+    repairs = tuple(Offer(code=code, fix=fix) for code, fix in offered if fix)
+    return Offers(repairs=repairs, kept=kept)
 
 
 def _found(part: Part, logical: str, rules: Sequence[Rule]) -> list[Found]:

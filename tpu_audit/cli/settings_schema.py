@@ -49,8 +49,11 @@ def _object(known: Known) -> dict[str, Any]:
 
 def _property(setting: Setting) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": json_type(setting), "description": setting.help or ""}
+    strings = {"type": "array", "items": {"type": "string"}}
+    if schema["type"] == "object":
+        return schema | {"additionalProperties": strings, "default": {}}
     if setting.multiple:
-        schema["items"] = {"type": "string"}
+        schema["items"] = strings["items"]
     match setting.type:
         case click.Choice(choices=choices):
             schema["enum"] = list(choices)
