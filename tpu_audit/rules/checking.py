@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,12 @@ if TYPE_CHECKING:
     from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.python.module import Module
 
-_WORD = re.compile(r"\w+")
+_ASCII = 128
+_WORD_BYTES = bytes(
+    byte if byte >= _ASCII or chr(byte).isalnum() or byte == ord("_") else ord(" ")
+    for byte in range(256)
+)
+"""Turns what is not in a word to spaces."""
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -31,9 +35,13 @@ class Found:
     severity: Severity
 
 
-def words_of(text: str) -> frozenset[str]:
-    r"""Return the words of a text: its ``\w+`` tokens."""
-    return frozenset(_WORD.findall(text))
+def words_of(text: str) -> frozenset[bytes]:
+    """Return the words of a text: its runs of letters, digits and underscores.
+
+    A line end written as an escape, as in notebooks, ends a word too.
+    """
+    data = text.encode("utf-8", "surrogatepass").replace(b"\\n", b" ").replace(b"\\t", b" ")
+    return frozenset(data.translate(_WORD_BYTES).split())
 
 
 def relevant(rules: Iterable[Rule], text: str) -> tuple[Rule, ...]:
@@ -42,8 +50,10 @@ def relevant(rules: Iterable[Rule], text: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if not rule.words or _mentions(rule.words, words, text))
 
 
-def _mentions(wanted: tuple[str, ...], words: frozenset[str], text: str) -> bool:
-    return any(word[:-1] in text if word.endswith("*") else word in words for word in wanted)
+def _mentions(wanted: tuple[str, ...], words: frozenset[bytes], text: str) -> bool:
+    return any(
+        word[:-1] in text if word.endswith("*") else word.encode() in words for word in wanted
+    )
 
 
 def check_module(module: Module, rules: Iterable[Rule]) -> list[Found]:

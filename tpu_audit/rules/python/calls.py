@@ -24,21 +24,36 @@ class Calls:
     def sites(self, function: Function) -> list[ast.Call]:
         """Return calls of a function by its name, or as a method of anything where it is one."""
         parents = self._module.index.parents
-        if isinstance(parents.get(function), ast.ClassDef):
-            uses: list[ast.expr] = [
-                node
-                for node in self._module.index.attributes.get(function.name, ())
-                if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-            ]
+        owner = parents.get(function)
+        if isinstance(owner, ast.ClassDef) and function.name == "__init__":
+            uses: list[ast.expr] = list(self._module.index.names.get(owner.name, ()))
+        elif isinstance(owner, ast.ClassDef):
+            uses = self._methods(function.name)
         else:
             uses = list(self._module.index.names.get(function.name, ()))
         pairs = ((parents[use], use) for use in uses[:_MOST])
         return [p for p, use in pairs if isinstance(p, ast.Call) and p.func is use]
 
+    def only_sites(self, function: Function) -> list[ast.Call]:
+        """Return the calls of a function; none where it is also used in another way."""
+        parents = self._module.index.parents
+        method = isinstance(parents.get(function), ast.ClassDef)
+        table = self._module.index.attributes if method else self._module.index.names
+        uses = table.get(function.name, [])
+        sites = self.sites(function)
+        return sites if len(uses) == len(sites) else []
+
+    def _methods(self, name: str) -> list[ast.expr]:
+        """Return uses of a method: of ``self`` only where several functions have its name."""
+        found = self._module.index.attributes.get(name, [])
+        if sum(node.name == name for node in self._module.index.definitions) == 1:
+            return [*found]
+        return [n for n in found if isinstance(n.value, ast.Name) and n.value.id in {"self", "cls"}]
+
     def passed(self, function: Function, argument: ast.arg) -> list[ast.expr]:
         """Return what the calls in this file pass for a parameter."""
         positional = [*function.args.posonlyargs, *function.args.args]
-        bound = isinstance(self._module.index.parents.get(function), ast.ClassDef)
+        bound = _is_bound(function, self._module.index.parents.get(function))
         place = positional.index(argument) - bound if argument in positional else -1
         found = []
         for call in self.sites(function):
@@ -52,6 +67,11 @@ class Calls:
         if function not in self._returns:
             self._returns[function] = _returns(function)
         return self._returns[function]
+
+
+def _is_bound(function: Function, owner: ast.AST | None) -> bool:
+    static = any(getattr(d, "id", "") == "staticmethod" for d in function.decorator_list)
+    return isinstance(owner, ast.ClassDef) and not static
 
 
 def _has_star(nodes: list[ast.expr]) -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
+
+
+_IDENTIFIER = re.compile(r"\w+")
 
 
 class Classes:
@@ -124,5 +128,5 @@ def _words(hint: ast.expr) -> set[str]:
     """Return the names in an annotation or a callee, quoted ones too."""
     found = {node.id for node in ast.walk(hint) if isinstance(node, ast.Name)}
     if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
-        found.add(hint.value)
+        found |= set(_IDENTIFIER.findall(hint.value))
     return found

@@ -38,7 +38,7 @@ class Context:
     test: bool
     """In a test file."""
     type_checking: bool
-    """Under ``if TYPE_CHECKING``: never runs."""
+    """Under ``if TYPE_CHECKING`` or in an annotation: never runs, or only to be looked up."""
     caught: bool
     """In a ``try`` whose handlers catch import and run-time errors."""
     function: ast.FunctionDef | ast.AsyncFunctionDef | None
@@ -81,7 +81,7 @@ class Contexts:
         training = any(self.is_training(loop) for loop in loops)
         return Context(
             test=self._test,
-            type_checking=any(_is_type_checking(n) for n in above),
+            type_checking=self._is_for_types(node),
             caught=self._caught(node),
             function=function,
             loop=loops[0] if loops else None,
@@ -122,6 +122,18 @@ class Contexts:
             return True
         return any(self.of(site).hot for site in self._module.calls.sites(function))
 
+    def _is_for_types(self, node: ast.AST) -> bool:
+        child, parent = node, self._module.index.parents.get(node)
+        while parent is not None:
+            if child is getattr(parent, "annotation", None):
+                return True
+            if child is getattr(parent, "returns", None):
+                return True
+            if isinstance(parent, ast.If) and child in parent.body and _is_type_checking(parent):
+                return True
+            child, parent = parent, self._module.index.parents.get(parent)
+        return False
+
     def _caught(self, node: ast.AST) -> bool:
         parents = self._module.index.parents
         child, parent = node, parents.get(node)
@@ -147,7 +159,5 @@ def _catches(node: ast.Try) -> bool:
     )
 
 
-def _is_type_checking(node: ast.AST) -> bool:
-    if not isinstance(node, ast.If):
-        return False
+def _is_type_checking(node: ast.If) -> bool:
     return getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING"

@@ -32,6 +32,8 @@ class SinkKind(StrEnum):
     """``torch.set_default_device``."""
     AUTOCAST = "autocast"
     """The device type of ``torch.autocast`` and its like."""
+    ENTRY = "entry"
+    """An entry of a dict or a subscript, under a key named like a device."""
     ASSIGNED = "assigned"
     """A variable or attribute named like a device; where its value goes is not known."""
 
@@ -44,7 +46,7 @@ class DeviceSink:
     node: ast.expr
     """The device."""
     call: ast.Call | None
-    """The call that takes it; None for an assignment."""
+    """The call that takes it; None for an assignment or an entry."""
 
 
 _KEYWORDS = {
@@ -54,6 +56,7 @@ _KEYWORDS = {
     "map_location": SinkKind.MAP_LOCATION,
     "device_map": SinkKind.DEVICE_MAP,
 }
+_KEYS = frozenset({"device", "torch_device", "target_device", "train_device", "eval_device"})
 _FIRST_ARGUMENT = {
     "torch.device": (SinkKind.DEVICE, "device", "type"),
     "torch.Generator": (SinkKind.GENERATOR, "device"),
@@ -80,10 +83,13 @@ def has_hole(possible: Possible) -> bool:
 
 
 def find_sinks(module: Module) -> tuple[DeviceSink, ...]:
-    """Return all places of a module that take a device, each once."""
+    """Return all places of a module that take a device of PyTorch's, each once."""
+    if module.libraries.is_jax:
+        return ()
     found: dict[ast.expr, DeviceSink] = {}
     for sink in _all(module):
-        found.setdefault(sink.node, sink)
+        if not module.libraries.of_call(sink.call):
+            found.setdefault(sink.node, sink)
     return tuple(found.values())
 
 
@@ -92,6 +98,7 @@ def _all(module: Module) -> Iterator[DeviceSink]:
     yield from _moves(module)
     yield from _keywords(module)
     yield from _loads(module)
+    yield from _entries(module)
     yield from _assigned(module)
 
 
@@ -122,6 +129,18 @@ def _loads(module: Module) -> Iterator[DeviceSink]:
     for call in module.uses.called("torch.load"):
         if len(call.args) > 1:
             yield DeviceSink(kind=SinkKind.MAP_LOCATION, node=call.args[1], call=call)
+
+
+def _entries(module: Module) -> Iterator[DeviceSink]:
+    for literal in module.index.of(ast.Dict):
+        for key, value in zip(literal.keys, literal.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value in _KEYS:
+                yield DeviceSink(kind=SinkKind.ENTRY, node=value, call=None)
+    for store in module.index.of(ast.Subscript):
+        if isinstance(store.ctx, ast.Store) and getattr(store.slice, "value", None) in _KEYS:
+            statement = module.parent(store)
+            if isinstance(statement, ast.Assign):
+                yield DeviceSink(kind=SinkKind.ENTRY, node=statement.value, call=None)
 
 
 def _assigned(module: Module) -> Iterator[DeviceSink]:

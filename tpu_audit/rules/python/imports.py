@@ -23,6 +23,8 @@ def find_imports(module: Module) -> Iterator[tuple[ast.stmt | ast.Call, tuple[st
             below = (f"{source.module}.{alias.name}" for alias in source.names)
             yield source, (source.module, *below)
     for call in module.uses.dynamic_imports():
-        names = tuple(sorted(module.qualified(call)))
+        # A wrapper's own call names what its callers pass: those are found themselves.
+        literal = bool(call.args) and module.value(call.args[0]).complete
+        names = tuple(sorted(module.qualified(call))) if literal else ()
         if names:
             yield call, names

@@ -16,6 +16,7 @@ from tpu_audit.rules.python.context import Context, Contexts
 from tpu_audit.rules.python.devices import DeviceSink, find_sinks
 from tpu_audit.rules.python.dicts import Dicts
 from tpu_audit.rules.python.imports import find_imports
+from tpu_audit.rules.python.libraries import Libraries
 from tpu_audit.rules.python.names import Names
 from tpu_audit.rules.python.options import Options
 from tpu_audit.rules.python.reach import Reach, Reachability
@@ -78,6 +79,11 @@ class Module:
         return Dicts(self)
 
     @cached_property
+    def libraries(self) -> Libraries:
+        """Imported packages."""
+        return Libraries(self)
+
+    @cached_property
     def uses(self) -> Uses:
         """Uses of dotted names."""
         return Uses(self)
@@ -102,6 +108,16 @@ class Module:
     def imported(self) -> tuple[tuple[ast.stmt | ast.Call, tuple[str, ...]], ...]:
         """Imports with the packages and the names that they take; literal dynamic ones too."""
         return tuple(find_imports(self))
+
+    @cached_property
+    def is_script(self) -> bool:
+        """Whether the file is run rather than imported: it has ``if __name__ == "__main__"``."""
+        return any(
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Compare)
+            and getattr(node.test.left, "id", "") == "__name__"
+            for node in self.tree.body
+        )
 
     @cached_property
     def _names(self) -> Names:
@@ -147,6 +163,10 @@ class Module:
         """Return what a test for devices is on a TPU; None where that is not known."""
         return self._truths.of(node)
 
+    def is_one_of(self, device: ast.expr, kinds: list[ast.expr]) -> bool | None:
+        """Return whether a device is one of ``kinds`` on a TPU; None where that is not known."""
+        return self._truths.membership(device, kinds, positive=True)
+
     def reach(self, node: ast.AST) -> Reach:
         """Return whether ``node`` runs on a TPU."""
         return self._reachability.of(node)
@@ -169,6 +189,8 @@ class Module:
         """Return the items of a literal list, tuple or set, named or wrapped in ``frozenset``."""
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             return node.elts
+        if isinstance(node, ast.BinOp):
+            return [*self.elements(node.left), *self.elements(node.right)]
         if isinstance(node, ast.Call) and len(node.args) == 1:
             callee = getattr(node.func, "id", "")
             return self.elements(node.args[0]) if callee in {"frozenset", "set", "tuple"} else []
@@ -186,6 +208,14 @@ class Module:
         if isinstance(node, ast.Attribute):
             return node.attr == "type" or _DEVICE_WORD.search(node.attr) is not None
         return isinstance(node, ast.Name) and _DEVICE_WORD.search(node.id) is not None
+
+    def arms_equal(self, node: ast.If | ast.IfExp) -> bool:
+        """Tell whether both arms of a choice say the same: the test decides nothing."""
+        if isinstance(node, ast.IfExp):
+            return ast.dump(node.body) == ast.dump(node.orelse)
+        arms = (node.body, node.orelse)
+        body, orelse = ([ast.dump(statement) for statement in arm] for arm in arms)
+        return body == orelse
 
     def is_docstring(self, node: ast.Constant) -> bool:
         """Tell whether a string stands as a statement: documentation or commented-out code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.python.canonical import canonical
@@ -18,6 +19,17 @@ _DEPTH = 12
 _NONE: frozenset[str] = frozenset()
 _IMPORTERS = frozenset({"importlib.import_module", "import_module", "__import__"})
 _IMPORTER_WORDS = frozenset({"import_module", "__import__"})
+_WRAPPER = re.compile(r"import|lazy_?load|LazyLoader|lazy_module")
+"""Names of project helpers that import what a string names."""
+CUSTOMARY = {
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "dist": "torch.distributed",
+    "np": "numpy",
+    "cudnn": "torch.backends.cudnn",
+    "DDP": "torch.nn.parallel.DistributedDataParallel",
+}
+"""What names mean that a snippet uses without importing them."""
 
 
 class Names:
@@ -69,13 +81,17 @@ class Names:
     def _name(self, node: ast.Name, depth: int) -> frozenset[str]:
         bindings = self._module.scopes.bindings(node)
         if not bindings:
-            return frozenset({node.id, *(f"{star}.{node.id}" for star in self._stars)})
+            known = CUSTOMARY.get(node.id, node.id)
+            return frozenset({known, *(f"{star}.{node.id}" for star in self._stars)})
         return frozenset(name for b in bindings for name in self.bound(b, depth - 1))
 
     def bound(self, binding: Binding, depth: int = _DEPTH) -> frozenset[str]:
         """Return the dotted names that a binding may stand for."""
         if isinstance(binding.node, ast.alias):
             return frozenset({self._imported(binding.node)})
+        if binding.kind is Kind.UNPACKED and isinstance(binding.value, ast.Call):
+            # Helpers for optional imports return the module and whether it is there.
+            return self.qualified(binding.value, depth)
         if binding.kind in {Kind.ASSIGN, Kind.ARGUMENT} and binding.value is not None:
             return self.qualified(binding.value, depth)
         return _NONE
@@ -111,9 +127,9 @@ class Names:
             return self._getattr(node, depth)
         if word in _IMPORTER_WORDS and node.args:
             return self._literal_names(node.args[0])
-        if isinstance(callee, ast.Name):
-            return self._through_wrapper(node, callee)
-        return _NONE
+        if _WRAPPER.search(word) and node.args:
+            return self._literal_names(node.args[-1 if word == "LazyLoader" else 0])
+        return self._through_wrapper(node, callee) if isinstance(callee, ast.Name) else _NONE
 
     def _getattr(self, node: ast.Call, depth: int) -> frozenset[str]:
         heads = self.qualified(node.args[0], depth)

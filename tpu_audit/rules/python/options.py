@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tpu_audit.rules.python.module import Module
 
 _PARSED = frozenset({"parse_args", "parse_known_args", "parse_args_into_dataclasses"})
@@ -30,7 +32,25 @@ class Options:
             name, default = destination(call), keyword(call, "default")
             if name and default is not None:
                 found.setdefault(name, []).append(default)
+        for name, default in [*self._set_defaults(), *self._absl()]:
+            found.setdefault(name, []).append(default)
         return found
+
+    def _set_defaults(self) -> Iterator[tuple[str, ast.expr]]:
+        """Iterate over ``parser.set_defaults(device="cuda")``."""
+        for attribute in self._module.index.attributes.get("set_defaults", ()):
+            call = self._module.index.parents[attribute]
+            if isinstance(call, ast.Call):
+                yield from ((k.arg, k.value) for k in call.keywords if k.arg)
+
+    def _absl(self) -> Iterator[tuple[str, ast.expr]]:
+        """Iterate over ``flags.DEFINE_string("device", "cuda", "help")``."""
+        attributes = self._module.index.attributes
+        for word in ("DEFINE_string", "DEFINE_enum", "DEFINE_bool", "DEFINE_boolean"):
+            for attribute in attributes.get(word, ()):
+                call = self._module.index.parents[attribute]
+                if isinstance(call, ast.Call) and len(call.args) > 1:
+                    yield destination(call), call.args[1]
 
     @cached_property
     def calls(self) -> list[ast.Call]:

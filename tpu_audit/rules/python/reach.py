@@ -48,9 +48,15 @@ class Reachability:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._known: dict[ast.AST, Reach] = {}
+        self._inner: dict[ast.AST, ast.Call | None] = {}
 
     def of(self, node: ast.AST) -> Reach:
         """Return what ``node`` is on a TPU."""
+        if node not in self._known:
+            self._known[node] = self._judge(node)
+        return self._known[node]
+
+    def _judge(self, node: ast.AST) -> Reach:
         other: Reach | None = None
         child = node
         parent = self._module.index.parents.get(node)
@@ -72,8 +78,12 @@ class Reachability:
             yield from self._arm(child, parent)
         elif isinstance(parent, ast.BoolOp):
             yield from self._operand(child, parent)
+        elif isinstance(parent, ast.match_case):
+            yield from self._case(child, parent)
         elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from self._decorated(child, parent)
+            if not isinstance(parent, ast.ClassDef):
+                yield from self._called(child, parent)
         if isinstance(child, ast.stmt):
             yield from self._left_before(child)
 
@@ -110,6 +120,36 @@ class Reachability:
             if runs is not None:
                 yield decorator, runs
 
+    def _case(
+        self, child: ast.AST, parent: ast.match_case
+    ) -> Iterator[tuple[ast.expr, bool | None]]:
+        """Iterate over the pattern of ``case "cuda":`` as a test of what is matched."""
+        statement = self._module.index.parents[parent]
+        if isinstance(child, ast.stmt) and isinstance(statement, ast.Match):
+            kinds = _patterns(parent.pattern)
+            if kinds:
+                yield statement.subject, self._module.is_one_of(statement.subject, kinds)
+
+    def _called(
+        self, child: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> Iterator[tuple[ast.expr, bool | None]]:
+        """Yield a dead call of a function that the file calls from dead places only."""
+        if not isinstance(child, ast.stmt) or not self._is_inner(function):
+            return
+        if function not in self._inner:
+            self._inner[function] = None  # for recursive functions
+            sites = self._module.calls.only_sites(function)
+            if sites and all(self.of(site).dead for site in sites):
+                self._inner[function] = sites[0]
+        site = self._inner[function]
+        if site is not None:
+            yield site, False
+
+    def _is_inner(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Tell whether nothing outside the file calls a function: private, or of a script."""
+        private = function.name.startswith("_") and not function.name.startswith("__")
+        return private or self._module.is_script
+
     def _left_before(self, statement: ast.stmt) -> Iterator[tuple[ast.expr, bool | None]]:
         """Iterate over earlier ``if`` statements of the block that leave it.
 
@@ -129,6 +169,16 @@ class Reachability:
             yield earlier.test, not truth
         if earlier.orelse and isinstance(earlier.orelse[-1], _LEAVES):
             yield earlier.test, truth
+
+
+def _patterns(pattern: ast.pattern) -> list[ast.expr]:
+    """Return the constants of ``"cuda"`` or ``"cuda" | "xpu"``; none for another pattern."""
+    if isinstance(pattern, ast.MatchValue):
+        return [pattern.value]
+    if isinstance(pattern, ast.MatchOr):
+        found = [_patterns(one) for one in pattern.patterns]
+        return [value for values in found for value in values] if all(found) else []
+    return []
 
 
 def _leaves(node: ast.If) -> bool:

@@ -26,6 +26,8 @@ class Kind(Enum):
 
     IMPORT = auto()
     ASSIGN = auto()
+    UNPACKED = auto()
+    """The first of several names that share what a call returns."""
     AUGMENTED = auto()
     ARGUMENT = auto()
     FUNCTION = auto()
@@ -169,7 +171,8 @@ class Scopes:
             value, place = holder.value, parent.elts.index(node)
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(parent.elts):
                 return Binding(Kind.ASSIGN, holder, value.elts[place], end(holder))
-            return Binding(Kind.OTHER, holder, None, end(holder))
+            kind = Kind.OTHER if place else Kind.UNPACKED
+            return Binding(kind, holder, value, end(holder))
         return Binding(Kind.OTHER, node, None, end(node))
 
     def _name_statements(self) -> dict[str, list[Declaration]]:

@@ -48,6 +48,16 @@ def braces(node: ast.Call, template: ast.expr, evaluate: Evaluate) -> Values:
     return _holed(node, evaluate(template).strings(), _BRACES)
 
 
+def joined(node: ast.Call, comma: ast.expr, items: ast.expr, evaluate: Evaluate) -> Values:
+    """Evaluate ``":".join(["cuda", x])``."""
+    texts = evaluate(comma).strings()
+    if len(texts) != 1 or not isinstance(items, ast.List | ast.Tuple):
+        return Values(complete=False)
+    between = Values((Possible(texts[0], comma),))
+    parts = [part for item in items.elts for part in (evaluate(item), between)]
+    return _joined(node, parts[:-1])
+
+
 def _holed(node: ast.expr, templates: Sequence[str], field: re.Pattern[str]) -> Values:
     known = tuple(Possible(field.sub(HOLE, template), node) for template in templates)
     return Values(known, complete=bool(known))

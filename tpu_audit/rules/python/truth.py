@@ -126,6 +126,8 @@ class Truths:
 
     def _name(self, node: ast.Name) -> bool | None:
         bindings = self._module.scopes.bindings(node)
+        if bindings and self._module.libraries.soft_flag(node):
+            return False
         if any(b.kind is not Kind.ASSIGN or b.value is None for b in bindings):
             return self._named(node)
         truths = [self.constant(b.value) for b in bindings if b.value is not None]
@@ -157,7 +159,7 @@ class Truths:
             return named
         word = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if word == "startswith" and node.args and isinstance(node.func, ast.Attribute):
-            return self._membership(node.func.value, node.args[:1], positive=True)
+            return self.membership(node.func.value, node.args[:1], positive=True)
         if word in {"bool", "any", "all", "int"} and len(node.args) == 1:
             return self.of(node.args[0])
         if isinstance(node.func, ast.Name):
@@ -194,20 +196,20 @@ class Truths:
         return self._device_test(left, operator, right)
 
     def _is_none(self, left: ast.expr, kind: type[ast.cmpop]) -> bool | None:
-        truth = self._named(left)
+        truth = self.of(left)
         return (kind in _NEVER) if truth is False else None
 
     def _device_test(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
         positive = type(operator) in _NEVER
         if isinstance(operator, ast.In | ast.NotIn):
             if isinstance(left, ast.Constant):  # "cuda" in str(device)
-                return self._membership(right, [left], positive=positive)
-            return self._membership(left, self._module.elements(right), positive=positive)
+                return self.membership(right, [left], positive=positive)
+            return self.membership(left, self._module.elements(right), positive=positive)
         if isinstance(left, ast.Constant):
             left, right = right, left
-        return self._membership(left, [right], positive=positive)
+        return self.membership(left, [right], positive=positive)
 
-    def _membership(
+    def membership(
         self, device: ast.expr, others: list[ast.expr], *, positive: bool
     ) -> bool | None:
         """Answer whether a device is one of ``others``; ``positive`` false turns the answer."""

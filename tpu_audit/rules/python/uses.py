@@ -7,6 +7,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.canonical import canonical
+from tpu_audit.rules.python.scopes import default_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _BUILTINS = frozenset(dir(builtins))
-_IMPORTERS = ("import_module", "__import__")
 
 
 class Uses:
@@ -83,11 +83,13 @@ class Uses:
         """Iterate over ``import_module(...)`` and calls of functions that wrap it."""
         index = self._module.index
         callees: list[ast.expr] = []
-        for word in _IMPORTERS:
-            callees += [*index.attributes.get(word, ()), *index.names.get(word, ())]
+        for table in (index.attributes, index.names):
+            for word, nodes in table.items():
+                if "mport" in word or "azy" in word:
+                    callees += nodes
         for callee in callees:
             call = self._module.parent(callee)
-            if isinstance(call, ast.Call):
+            if isinstance(call, ast.Call) and call.func is callee:
                 yield call
                 function = self._module.context(call).function
                 yield from self._module.calls.sites(function) if function is not None else ()
@@ -129,14 +131,27 @@ class Uses:
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             for target in targets:
                 self._assigned(target)
+                if isinstance(parents.get(parent), ast.ClassDef) and isinstance(target, ast.Name):
+                    self._stored(target.id)
+        elif isinstance(parent, ast.arguments):
+            self._aliases += [
+                argument.arg
+                for argument in [*parent.posonlyargs, *parent.args, *parent.kwonlyargs]
+                if default_of(parent, argument) is node
+            ]
 
     def _assigned(self, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self._aliases.append(target.id)
+        elif isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
+            self._aliases.append(target.elts[0].id)
         elif isinstance(target, ast.Attribute):
-            for use in self._module.index.attributes.get(target.attr, ()):
-                if isinstance(use.ctx, ast.Load):
-                    self._follow(use, alias=True)
+            self._stored(target.attr)
+
+    def _stored(self, attribute: str) -> None:
+        for use in self._module.index.attributes.get(attribute, ()):
+            if isinstance(use.ctx, ast.Load):
+                self._follow(use, alias=True)
 
     @staticmethod
     def _record(table: dict[str, list[ast.expr]], names: frozenset[str], node: ast.expr) -> None:

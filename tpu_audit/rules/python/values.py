@@ -123,6 +123,10 @@ class Evaluator:
         options = self._module.options.of(node)
         if options:
             return self._any(options, Via.OPTION)
+        if isinstance(node.value, ast.Name):
+            assigned = self._module.classes.stored_in(node.value.id, node.attr)
+            if assigned:
+                return self._any(assigned, Via.ATTRIBUTE)
         fields = self._module.classes.fields(node)
         if fields:
             return self._any(fields, Via.FIELD)
@@ -146,6 +150,11 @@ class Evaluator:
             default = keyword(node, "default")
             if default is not None:
                 return self.evaluate(default)
+            factory = keyword(node, "default_factory")
+            if isinstance(factory, ast.Lambda):
+                return self.evaluate(factory.body)
+            if getattr(node.func, "id", "") == "Field" and node.args:
+                return self.evaluate(node.args[0])
         return self.evaluate(node)
 
     def _subscript(self, node: ast.Subscript) -> Values:
@@ -161,6 +170,8 @@ class Evaluator:
         word = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
         if word == "format" and isinstance(callee, ast.Attribute):
             return strings.braces(node, callee.value, self.evaluate)
+        if word == "join" and isinstance(callee, ast.Attribute) and len(node.args) == 1:
+            return strings.joined(node, callee.value, node.args[0], self.evaluate)
         if word in {"str", "lower", "strip"}:
             return self._unchanged(node)
         if word in {"get", "getenv", "pop", "setdefault", "getattr"}:
