@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tpu_audit.rules.python.module import Module
 
 _TEST_PATH = re.compile(
@@ -24,7 +26,7 @@ _HOT = frozenset(
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_BATCHES = re.compile(r"loader|dataset|batch|iterator|_dl$|epoch|step", re.IGNORECASE)
+_BATCHES = re.compile(r"loader|dataset|batch|iterator|_dl$|step|iteration", re.IGNORECASE)
 _STEPS = frozenset({"backward", "zero_grad", "clip_grad_norm_"})
 _CAUGHT = frozenset(
     {"Exception", "BaseException", "ImportError", "ModuleNotFoundError", "RuntimeError"}
@@ -106,7 +108,7 @@ class Contexts:
         if loop not in self._training:
             self._training[loop] = _over_batches(loop) or any(
                 isinstance(n, ast.Call) and getattr(n.func, "attr", "") in _STEPS
-                for n in ast.walk(loop)
+                for n in _own_nodes(loop)
             )
         return self._training[loop]
 
@@ -144,10 +146,19 @@ class Contexts:
         return False
 
 
+def _own_nodes(loop: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over what a loop does itself: an epoch's loop does not do what its batches' does."""
+    for node in ast.iter_child_nodes(loop):
+        if not isinstance(node, (*_LOOPS, *_FUNCTIONS)):
+            yield node
+            yield from _own_nodes(node)
+
+
 def _over_batches(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     if isinstance(loop, ast.While):
         return False
-    words = (getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(loop.iter))
+    header = [*ast.walk(loop.iter), *ast.walk(loop.target)]
+    words = (getattr(n, "attr", getattr(n, "id", "")) for n in header)
     return any(_BATCHES.search(word) for word in words)
 
 
