@@ -111,6 +111,6 @@ def _item(
         end_column=comment.end_column,
         message=message,
         advice=advice,
-        cause=message.partition(":")[0] if code == BAD_IGNORE.code else code,
+        cause=message if code == BAD_IGNORE.code else code,
         fixable=fixable,
     )

@@ -56,7 +56,7 @@ class PatternTable(SharedSetting):
 
     def __init__(self, *args: Any, **kw: Any) -> None:
         """Take click's arguments; the option is repeatable."""
-        super().__init__(*args, multiple=True, **kw)
+        super().__init__(*args, multiple=True, default=(), **kw)
 
     def rows(self, table: Mapping[str, list[str]]) -> list[str]:
         """Return the file's table as the command line would say it."""

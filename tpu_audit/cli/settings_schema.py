@@ -76,9 +76,13 @@ def _has_default(setting: Setting) -> bool:
 
 
 def _default(setting: Setting) -> Any:
+    if json_type(setting) == "object":
+        return {}
     return list(setting.default) if isinstance(setting.default, tuple) else setting.default
 
 
 def _example(setting: Setting) -> str:
     """Return a value that shows the type of a setting without a default."""
+    if json_type(setting) == "integer":
+        return "1"
     return "true" if setting.is_flag else f'"{setting.metavar or setting.key.upper()}"'

@@ -8,6 +8,8 @@ from tpu_audit.render.text import clean
 
 _RED, _GREEN, _CYAN, _BOLD, _RESET = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 
+_NO_END = "  (no line end)"
+
 
 def unified(path: str, before: bytes, after: bytes, *, color: bool = False) -> str:
     """Return the change of a file as a diff with three lines of context."""
@@ -17,7 +19,8 @@ def unified(path: str, before: bytes, after: bytes, *, color: bool = False) -> s
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").split("\n")
+    lines = data.decode("utf-8", "replace").split("\n")
+    return lines[:-1] if lines[-1] == "" else [*lines[:-1], f"{lines[-1]}{_NO_END}"]
 
 
 def _painted(line: str, *, color: bool) -> str:

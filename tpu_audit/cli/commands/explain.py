@@ -68,7 +68,7 @@ def command(name: str, registry: str | None, fmt: str) -> None:
 def _refuse(name: str, snapshot: Snapshot, codes: set[str]) -> NoReturn:
     near = did_you_mean(name, {*codes, *op_words(snapshot)})
     hint = near or "codes are like TPA901, ops like aten.add.Tensor: `tpu-audit registry list`"
-    raise UsageError(f"{name!r} is no rule, no finding code and no op of the registry", hint=hint)
+    raise UsageError(f"{name!r} is no finding code and no op of the registry", hint=hint)
 
 
 def _sections(code: Code) -> list[tuple[str, str]]:

@@ -84,7 +84,10 @@ def _summarise(app: App, report: FixReport, *, written: bool) -> None:
     refused: Counter[str] = sum((one.result.refused for one in report.files), Counter())
     files = sum(one.result.after != one.result.before for one in report.files)
     verb = "repaired" if written else "would repair"
-    app.out.note(f"{verb} {plural(applied.total(), 'finding')} in {plural(files, 'file')}")
+    if not files:
+        app.out.note("nothing to repair")
+    else:
+        app.out.note(f"{verb} {plural(applied.total(), 'finding')} in {plural(files, 'file')}")
     if refused:
         codes = ", ".join(f"{code} ({count})" for code, count in sorted(refused.items()))
         app.out.warning(f"left out, since the file would no longer parse: {codes}")
