@@ -187,19 +187,33 @@ class Module:
 
     def elements(self, node: ast.expr) -> list[ast.expr]:
         """Return the items of a literal list, tuple or set, named or wrapped in ``frozenset``."""
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return node.elts
+        return self._elements(node, 6)
+
+    def _elements(self, node: ast.expr, depth: int) -> list[ast.expr]:
+        if not depth:
+            return []
+        found: list[ast.expr] = []
+        left, seen = [node], {node}
+        while left:
+            part = left.pop(0)
+            if isinstance(part, ast.Tuple | ast.List | ast.Set):
+                found += part.elts
+            # ``names = names + [name]`` refers to itself.
+            parts = [p for p in self._parts(part) if p is not None and p not in seen]
+            seen.update(parts)
+            left = parts + left
+        return found
+
+    def _parts(self, node: ast.expr) -> list[ast.expr | None]:
+        """Return the expressions whose items an expression that is no literal has."""
         if isinstance(node, ast.BinOp):
-            return [*self.elements(node.left), *self.elements(node.right)]
+            return [node.left, node.right]
         if isinstance(node, ast.Call) and len(node.args) == 1:
             callee = getattr(node.func, "id", "")
-            return self.elements(node.args[0]) if callee in {"frozenset", "set", "tuple"} else []
-        values: list[ast.expr | None] = []
+            return [*node.args] if callee in {"frozenset", "set", "tuple"} else []
         if isinstance(node, ast.Name):
-            values += [binding.value for binding in self.scopes.bindings(node)]
-        elif isinstance(node, ast.Attribute):
-            values += self.classes.stored(node)
-        return [e for v in values if v is not None and v is not node for e in self.elements(v)]
+            return [binding.value for binding in self.scopes.bindings(node)]
+        return [*self.classes.stored(node)] if isinstance(node, ast.Attribute) else []
 
     def is_device(self, node: ast.expr) -> bool:
         """Tell whether an expression holds a device or its type, judging by its spelling."""
