@@ -17,7 +17,7 @@ from tpu_audit.rules.python.context import is_test_path
         ("pkg/a_test.py", True),
         ("conftest.py", True),
         ("pkg\\tests\\a.py", True),
-        ("pkg/testing.py", False),
+        ("pkg/testing_utils.py", True),
         ("pkg/latest/a.py", False),
         ("pkg/contest.py", False),
         ("train.py", False),
@@ -125,3 +125,11 @@ def test_loops() -> None:
     assert module.code(context.loop or node).startswith("while b")
     assert context.function is not None
     assert not context.start_up
+
+
+def test_default() -> None:
+    """A parameter's default is told from other expressions."""
+    module, node = seek("def f(x, d=make(seek(1))):\n    pass")
+    assert module.context(node).default
+    module, node = seek("def f(x):\n    y = make(d=seek(1))")
+    assert not module.context(node).default

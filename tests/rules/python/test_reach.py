@@ -128,6 +128,15 @@ PLACES = {
         ),
         State.DEAD,
     ),
+    "overridden cuda": ("class M:\n    def cuda(self):\n        seek(1)", State.DEAD),
+    "function called cuda": ("def cuda():\n    seek(1)", State.LIVE),
+    "entry by device": ('f = {"cuda": seek(1), "cpu": 2}[d.type]', State.DEAD),
+    "entry by another device": ('f = {"cuda": 1, "cpu": seek(2)}[d.type]', State.LIVE),
+    "entry of a config": ('f = {"cuda": seek(1), "lr": 2}', State.LIVE),
+    "after the accelerator": (
+        'd = (torch.accelerator.current_accelerator() or seek(torch.device("cuda"))).type',
+        State.DEAD,
+    ),
     "recursive helper": ("def _go():\n    seek(1)\n    _go()", State.LIVE),
 }
 

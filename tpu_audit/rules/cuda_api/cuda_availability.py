@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.choices import find_choices
+from tpu_audit.rules.python.guards import Guarded, guard_of
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -61,6 +62,26 @@ RULE = Rule(
             fixed="from torch import cuda\nimport torch\ntorch.accelerator.synchronize()\n",
         ),
         Case("import torch\nif torch.cuda.is_available():\n    start()\n", lines=(2,)),
+        Case(
+            "import torch\nif not torch.cuda.is_available():\n    raise RuntimeError\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "import torch\nassert torch.cuda.device_count() > 1\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
     ),
 )
 
@@ -71,7 +92,13 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     if _chooses_device(node, module):
         return
     place, effect, severity = _NAMES[name]
-    severity = Severity.ERROR if _divides(node, module) else severity
+    guarded = guard_of(node, module)
+    if _divides(node, module):
+        severity = Severity.ERROR
+    elif guarded is Guarded.DEMAND:
+        severity, effect = Severity.ERROR, f"{effect}, and this code demands it"
+    elif guarded is Guarded.EXTRA:
+        severity = Severity.INFO
     yield module.hit(
         node,
         f"`{name}` {effect}",

@@ -84,6 +84,8 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     for possible in module.value(sink.node):
         if not is_cuda(possible) or is_indexed(possible) or possible.via in _DEFAULTS:
             continue
+        if module.context(possible.node).default:
+            continue
         yield module.hit(
             possible.node,
             'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_PARAMETERS = ("device", "non_blocking", "memory_format")
+
 RULE = Rule(
     code="TPA103",
     name="cuda-method",
@@ -72,7 +74,7 @@ RULE = Rule(
 @RULE.method("cuda")
 def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find calls of ``.cuda`` on anything but an imported package."""
-    if module.is_imported(receiver):
+    if module.is_imported(receiver) or not _is_move(call):
         return
     yield module.hit(
         call,
@@ -81,6 +83,11 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         fix=_fix(call, receiver, module),
         span=module.method_span(call),
     )
+
+
+def _is_move(call: ast.Call) -> bool:
+    """Tell a tensor's or module's method from another's by its arguments."""
+    return len(call.args) <= len(_PARAMETERS) and all(k.arg in _PARAMETERS for k in call.keywords)
 
 
 def _fix(call: ast.Call, receiver: ast.expr, module: Module) -> Fix:

@@ -45,17 +45,16 @@ def find_choices(module: Module) -> Iterator[DeviceChoice]:
 
 def depends_on_availability(module: Module, test: ast.expr) -> bool:
     """Tell whether a test asks, itself or through variables, whether CUDA is available."""
-    return _asks(module, test, 6)
-
-
-def _asks(module: Module, test: ast.expr, depth: int) -> bool:
-    if not depth:
-        return False
-    for node in ast.walk(test):
+    seen: set[ast.AST] = set()
+    stack: list[ast.AST] = [test]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
         if isinstance(node, ast.Call) and module.is_named(node.func, *_AVAILABILITY):
             return True
-        if any(_asks(module, source, depth - 1) for source in _sources(module, node)):
-            return True
+        stack += [*ast.iter_child_nodes(node), *_sources(module, node)]
     return False
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|unit_tests|integration_tests)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.(?:py|ipynb)$"
+    r"(?:^|/)(?:tests?|testing|unit_tests|integration_tests)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest|testing(?:_utils)?)\.(?:py|ipynb)$"
 )
 _HOT = frozenset(
     {
@@ -41,6 +42,8 @@ class Context:
     """In a test file."""
     type_checking: bool
     """Under ``if TYPE_CHECKING`` or in an annotation: never runs, or only to be looked up."""
+    default: bool
+    """In the default of a parameter: the caller may pass another."""
     caught: bool
     """In a ``try`` whose handlers catch import and run-time errors."""
     function: ast.FunctionDef | ast.AsyncFunctionDef | None
@@ -84,6 +87,7 @@ class Contexts:
         return Context(
             test=self._test,
             type_checking=self._is_for_types(node),
+            default=self._is_default(node),
             caught=self._caught(node),
             function=function,
             loop=loops[0] if loops else None,
@@ -135,6 +139,12 @@ class Contexts:
                 return True
             child, parent = parent, self._module.index.parents.get(parent)
         return False
+
+    def _is_default(self, node: ast.AST) -> bool:
+        child: ast.AST | None = node
+        while isinstance(child, ast.expr | ast.keyword):
+            child = self._module.index.parents.get(child)
+        return isinstance(child, ast.arguments)
 
     def _caught(self, node: ast.AST) -> bool:
         parents = self._module.index.parents

@@ -11,40 +11,48 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
     from tpu_audit.rules.python.possible import Scalar
 
-_DEPTH = 4
-
 
 class Dicts:
     """Looks keys up in the dicts of one module."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._known: dict[ast.expr, tuple[ast.expr, ...]] = {}
 
     def entries(self, holder: ast.expr, keys: set[Scalar]) -> list[ast.expr]:
         """Return the values under any of ``keys`` in the dicts that ``holder`` may be."""
         return [
             value
-            for literal in self._literals(holder, _DEPTH)
+            for literal in self._literals(holder)
             for key, value in items(literal)
             if isinstance(key, ast.Constant) and key.value in keys
         ] + self._assigned(holder, keys)
 
-    def _literals(self, holder: ast.expr, depth: int) -> Iterator[ast.expr]:
+    def _literals(self, holder: ast.expr) -> tuple[ast.expr, ...]:
+        """Return the dict displays and ``dict(...)`` calls that an expression may be."""
+        if holder not in self._known:
+            self._known[holder] = ()  # for what refers to itself
+            self._known[holder] = tuple(self._find(holder))
+        return self._known[holder]
+
+    def _find(self, holder: ast.expr) -> Iterator[ast.expr]:
         if isinstance(holder, ast.Dict) or is_dict_call(holder):
             yield holder
-        elif depth and isinstance(holder, ast.Name):
-            for binding in self._module.scopes.bindings(holder):
-                if binding.value is not None:
-                    yield from self._literals(binding.value, depth - 1)
-        elif depth and isinstance(holder, ast.Attribute):
-            for value in self._module.classes.stored(holder):
-                yield from self._literals(value, depth - 1)
-        elif depth and isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
-            for value in self.entries(holder.value, {holder.slice.value}):  # type: ignore[arg-type] # complex keys match nothing
-                yield from self._literals(value, depth - 1)
-        elif depth and isinstance(holder, ast.Call) and holder.args:
-            # OmegaConf.create({...}), Config({...}) and the like keep the keys.
-            yield from self._literals(holder.args[0], depth - 1)
+            return
+        for source in self._sources(holder):
+            yield from self._literals(source)
+
+    def _sources(self, holder: ast.expr) -> list[ast.expr]:
+        """Return the expressions that give a dict to an expression that is none itself."""
+        if isinstance(holder, ast.Name):
+            bindings = self._module.scopes.bindings(holder)
+            return [binding.value for binding in bindings if binding.value is not None]
+        if isinstance(holder, ast.Attribute):
+            return [*self._module.classes.stored(holder)]
+        if isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
+            return self.entries(holder.value, {holder.slice.value})  # type: ignore[arg-type] # a complex key matches nothing
+        # OmegaConf.create({...}), Config({...}) and the like keep the keys.
+        return holder.args[:1] if isinstance(holder, ast.Call) else []
 
     def _assigned(self, holder: ast.expr, keys: set[Scalar]) -> list[ast.expr]:
         """Return what ``holder[key] = value`` statements of the file put under the keys."""

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.truth import OTHER_DEVICES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.python.module import Module
 
+Guard = tuple[ast.AST, bool | None]
+"""What decides, and whether a TPU process passes; None where that is not known."""
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 
 
@@ -31,7 +35,7 @@ class Reach:
     """What a place is on a TPU, and the test that decides."""
 
     state: State
-    guard: ast.expr | None = None
+    guard: ast.AST | None = None
 
     @property
     def dead(self) -> bool:
@@ -69,15 +73,14 @@ class Reachability:
             child, parent = parent, self._module.index.parents.get(parent)
         return other or LIVE
 
-    def _guards(self, child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool | None]]:
-        """Iterate over the tests that decide whether ``child`` of ``parent`` runs.
-
-        With each: whether a TPU process passes; None where that is not known.
-        """
+    def _guards(self, child: ast.AST, parent: ast.AST) -> Iterator[Guard]:
+        """Iterate over what decides whether ``child`` of ``parent`` runs."""
         if isinstance(parent, ast.If | ast.IfExp | ast.While):
             yield from self._arm(child, parent)
         elif isinstance(parent, ast.BoolOp):
             yield from self._operand(child, parent)
+        elif isinstance(parent, ast.Dict):
+            yield from self._entry(child, parent)
         elif isinstance(parent, ast.match_case):
             yield from self._case(child, parent)
         elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -87,9 +90,7 @@ class Reachability:
         if isinstance(child, ast.stmt):
             yield from self._left_before(child)
 
-    def _arm(
-        self, child: ast.AST, parent: ast.If | ast.IfExp | ast.While
-    ) -> Iterator[tuple[ast.expr, bool | None]]:
+    def _arm(self, child: ast.AST, parent: ast.If | ast.IfExp | ast.While) -> Iterator[Guard]:
         if child is parent.test:
             return
         body = parent.body if isinstance(parent.body, list) else [parent.body]
@@ -100,9 +101,7 @@ class Reachability:
             passes = None if passes is None else not passes
         yield parent.test, passes
 
-    def _operand(
-        self, child: ast.AST, parent: ast.BoolOp
-    ) -> Iterator[tuple[ast.expr, bool | None]]:
+    def _operand(self, child: ast.AST, parent: ast.BoolOp) -> Iterator[Guard]:
         is_and = isinstance(parent.op, ast.And)
         for operand in parent.values:
             if operand is child:
@@ -112,7 +111,7 @@ class Reachability:
 
     def _decorated(
         self, child: ast.AST, parent: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    ) -> Iterator[tuple[ast.expr, bool | None]]:
+    ) -> Iterator[Guard]:
         if not isinstance(child, ast.stmt):
             return
         for decorator in parent.decorator_list:
@@ -120,9 +119,7 @@ class Reachability:
             if runs is not None:
                 yield decorator, runs
 
-    def _case(
-        self, child: ast.AST, parent: ast.match_case
-    ) -> Iterator[tuple[ast.expr, bool | None]]:
+    def _case(self, child: ast.AST, parent: ast.match_case) -> Iterator[Guard]:
         """Iterate over the pattern of ``case "cuda":`` as a test of what is matched."""
         statement = self._module.index.parents[parent]
         if isinstance(child, ast.stmt) and isinstance(statement, ast.Match):
@@ -130,11 +127,25 @@ class Reachability:
             if kinds:
                 yield statement.subject, self._module.is_one_of(statement.subject, kinds)
 
+    @staticmethod
+    def _entry(child: ast.AST, parent: ast.Dict) -> Iterator[Guard]:
+        """Yield the key of ``{"cuda": f, "cpu": g}[device.type]`` as a test."""
+        kinds = [getattr(key, "value", None) for key in parent.keys]
+        known = [kind for kind in kinds if kind in OTHER_DEVICES or kind in {"cpu", "tpu"}]
+        for key, value in zip(parent.keys, parent.values, strict=True):
+            if value is child and key is not None and len(known) > 1:
+                yield key, False if getattr(key, "value", None) in OTHER_DEVICES else None
+
     def _called(
         self, child: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> Iterator[tuple[ast.expr, bool | None]]:
+    ) -> Iterator[Guard]:
         """Yield a dead call of a function that the file calls from dead places only."""
-        if not isinstance(child, ast.stmt) or not self._is_inner(function):
+        if not isinstance(child, ast.stmt):
+            return
+        if function.name == "cuda" and self._module.classes.enclosing(function) is not None:
+            # What ``model.cuda()`` does is of no concern where nobody calls it.
+            yield function, False
+        if not self._is_inner(function):
             return
         if function not in self._inner:
             self._inner[function] = None  # for recursive functions
@@ -150,7 +161,7 @@ class Reachability:
         private = function.name.startswith("_") and not function.name.startswith("__")
         return private or self._module.is_script
 
-    def _left_before(self, statement: ast.stmt) -> Iterator[tuple[ast.expr, bool | None]]:
+    def _left_before(self, statement: ast.stmt) -> Iterator[Guard]:
         """Iterate over earlier ``if`` statements of the block that leave it.
 
         ``raise`` and ``assert`` do not count: they demand CUDA rather than offer another way.
@@ -161,7 +172,7 @@ class Reachability:
             if isinstance(earlier, ast.If):
                 yield from self._left_by(earlier)
 
-    def _left_by(self, earlier: ast.If) -> Iterator[tuple[ast.expr, bool | None]]:
+    def _left_by(self, earlier: ast.If) -> Iterator[Guard]:
         truth = self._module.truth(earlier.test) if _leaves(earlier) else None
         if truth is None:
             return

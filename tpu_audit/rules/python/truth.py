@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OTHER_DEVICES = frozenset(
     {
         *("cuda", "gpu", "mps", "npu", "xpu", "hip", "hpu", "mlu", "musa", "rocm", "xla", "ipu"),
+        *("cudaexecutionprovider", "tensorrtexecutionprovider", "rocmexecutionprovider"),
         *("privateuseone", "neuron", "maia", "mtia", "sdaa", "gcu", "qaic", "vulkan", "opencl"),
     }
 )
@@ -25,6 +26,7 @@ _FALSE = frozenset(
         "torch.cuda.is_initialized",
         "torch.cuda.is_bf16_supported",
         "torch.cuda.device_count",
+        "torch.cuda.default_generators",
         "torch.version.cuda",
         "torch.version.hip",
         "torch.backends.cuda.is_built",
@@ -50,12 +52,19 @@ _FALSE_HELPERS = frozenset(
         *("is_torch_musa_available", "is_musa_available", "cuda_available", "is_ipu_available"),
         *("is_flash_attn_2_available", "is_flash_attn_3_available", "is_flash_attn_available"),
         *("is_rocm", "is_hip", "is_cuda_platform", "is_torch_xla_available"),
+        *("is_sagemaker_mp_enabled", "is_sagemaker_dp_enabled", "is_nccl_available"),
     }
 )
 """Helpers of libraries, by their last name: no CUDA library can be installed on a TPU host."""
 _TRUE = frozenset(
-    {"torch.accelerator.is_available", "torch.tpu.is_available", "torch.accelerator.device_count"}
+    {
+        "torch.accelerator.is_available",
+        "torch.accelerator.device_count",
+        "torch.accelerator.current_accelerator",
+        "torch.tpu.is_available",
+    }
 )
+_TRUE_HELPERS = frozenset({"get_current_accelerator", "current_accelerator"})
 _FALSE_ATTRIBUTES = frozenset({"is_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"})
 _NEVER = frozenset({ast.Eq, ast.In, ast.Is})
 _ALWAYS = frozenset({ast.NotEq, ast.NotIn, ast.IsNot})
@@ -166,7 +175,9 @@ class Truths:
             own = self._own_helper(node.func)
             if own is not None:
                 return own
-        return False if word in _FALSE_HELPERS and not self._defined(node.func) else None
+        if self._defined(node.func):
+            return None
+        return False if word in _FALSE_HELPERS else (word in _TRUE_HELPERS) or None
 
     def _defined(self, callee: ast.expr) -> bool:
         return isinstance(callee, ast.Name) and any(
@@ -252,6 +263,8 @@ class Truths:
 
     def _is_zero(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call):
+            if getattr(node.func, "id", "") == "len" and len(node.args) == 1:
+                return self._named(node.args[0]) is False
             return "torch.cuda.device_count" in self._module.qualified(node.func)
         if not isinstance(node, ast.Name):
             return False
