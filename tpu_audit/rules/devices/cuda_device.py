@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -12,7 +13,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
@@ -48,6 +48,7 @@ RULE = Rule(
             "import torch\n"
             'device = "cuda" if torch.cuda.is_available() else "cpu"\nx = x.to(device)\n'
         ),
+        Case('import torch\nsame = x.device == torch.device("cuda")\n'),
         Case('def f(x, device="cuda"):\n    return x.to(device)\n'),
     ),
     invalid=(
@@ -72,14 +73,23 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('device = "cuda"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
+        Case('run({"device": "cuda"})\n', lines=(1,), severity=Severity.WARNING),
+        Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
     ),
 )
 
 
-@RULE.sink(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT, SinkKind.ASSIGNED)
+@RULE.sink(
+    SinkKind.DEVICE,
+    SinkKind.TO,
+    SinkKind.KEYWORD,
+    SinkKind.DEFAULT,
+    SinkKind.ENTRY,
+    SinkKind.ASSIGNED,
+)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
-    if module.reach(sink.node).dead:
+    if module.reach(sink.node).dead or _is_compared(sink, module):
         return
     for possible in module.value(sink.node):
         if not is_cuda(possible) or is_indexed(possible) or possible.via in _DEFAULTS:
@@ -91,8 +101,13 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
             "use the accelerator's device",
             fix=_fix(possible.node, sink, module),
-            severity=Severity.WARNING if sink.kind is SinkKind.ASSIGNED else None,
+            severity=None if sink.call is not None else Severity.WARNING,
         )
+
+
+def _is_compared(sink: DeviceSink, module: Module) -> bool:
+    """Tell ``device == torch.device("cuda")``: it asks, and moves nothing."""
+    return sink.call is not None and isinstance(module.parent(sink.call), ast.Compare)
 
 
 def _fix(literal: ast.expr, sink: DeviceSink, module: Module) -> Fix:

@@ -246,6 +246,15 @@ class Module:
             end_column=column(end_line, node.end_col_offset),  # type: ignore[attr-defined] # as above
         )
 
+    def _spoils_text(self, node: ast.AST, fix: Fix) -> bool:
+        """Tell a fix that writes quotes inside an f-string: an error before Python 3.12."""
+        parent: ast.AST | None = node
+        while isinstance(parent, ast.expr | ast.keyword):
+            parent = self.index.parents.get(parent)
+            if isinstance(parent, ast.JoinedStr):
+                return any(mark in edit.text for edit in fix.edits for mark in "\"'\\")
+        return False
+
     def method_span(self, call: ast.Call) -> Span:
         """Return the place from a method's name to the end of its call: ``cuda(0)``."""
         span = self.span(call)
@@ -298,7 +307,7 @@ class Module:
             span=span or self.span(node),
             message=message,
             advice=advice,
-            fix=fix,
+            fix=None if fix is None or self._spoils_text(node, fix) else fix,
             severity=severity,
             cause=cause,
             anchor=node,
