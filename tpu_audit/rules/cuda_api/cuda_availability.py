@@ -27,6 +27,9 @@ _NAMES = {
 }
 """Name -> its place under torch.accelerator, what happens, what that costs."""
 
+_SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
+_DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
+
 RULE = Rule(
     code="TPA201",
     name="cuda-availability",
@@ -46,6 +49,10 @@ RULE = Rule(
         Case("import torch\ntorch.accelerator.is_available()\n"),
         Case('import torch\ndevice = "cuda" if torch.cuda.is_available() else "cpu"\n'),
         Case("import torch\nfor _ in range(torch.accelerator.device_count()):\n    pass\n"),
+        Case(
+            "import torch\ndtype = torch.float16 if torch.cuda.is_available() else torch.float32\n"
+        ),
+        Case('backend = "nccl" if torch.cuda.is_available() else "gloo"\n'),
     ),
     invalid=(
         Case(
@@ -89,7 +96,7 @@ RULE = Rule(
 @RULE.use(*_NAMES)
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses, those excepted that choose a device: they are another rule's."""
-    if _chooses_device(node, module):
+    if _chooses_device(node, module) or _chooses_setting(node, module):
         return
     place, effect, severity = _NAMES[name]
     guarded = guard_of(node, module)
@@ -123,6 +130,20 @@ def _chooses_device(node: ast.expr, module: Module) -> bool:
             return True
         parent = module.parent(parent)
     return False
+
+
+def _chooses_setting(node: ast.expr, module: Module) -> bool:
+    """Tell a choice of a dtype, an attention or a process-group backend: other rules' too."""
+    parent: ast.AST | None = module.parent(node)
+    while isinstance(parent, ast.expr) and not isinstance(parent, ast.IfExp):
+        parent = module.parent(parent)
+    if not isinstance(parent, ast.IfExp):
+        return False
+    arms = (parent.body, parent.orelse)
+    texts = [str(arm.value) for arm in arms if isinstance(arm, ast.Constant)]
+    return any(text.startswith(_SETTINGS) for text in texts) or any(
+        module.is_named(arm, *_DTYPES) for arm in arms
+    )
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

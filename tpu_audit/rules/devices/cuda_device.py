@@ -5,8 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.devices.literals import (
+    by_keyword,
+    device_call,
+    is_default,
+    is_foreign,
+    names_index,
+    over_literal,
+)
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
 from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -15,14 +22,20 @@ from tpu_audit.types.report import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tpu_audit.rules.edits import Fix
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.devices import DeviceSink
     from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
 _DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
 """Defaults can be overridden: another rule's."""
+_KINDS = (
+    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
+    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
+)
+_WEAK = frozenset({SinkKind.ASSIGNED, SinkKind.ENTRY})
+"""Where the value goes from there is not known."""
 
 RULE = Rule(
     code="TPA101",
@@ -48,8 +61,13 @@ RULE = Rule(
             "import torch\n"
             'device = "cuda" if torch.cuda.is_available() else "cpu"\nx = x.to(device)\n'
         ),
+        Case('import torch\ndevice = torch.device(type="cuda", index=0)\n'),
         Case('import torch\nsame = x.device == torch.device("cuda")\n'),
         Case('def f(x, device="cuda"):\n    return x.to(device)\n'),
+        Case('import torch\ndef f(x, device=torch.device("cuda")):\n    return x.to(device)\n'),
+        Case('import torch\nd = torch.device("cuda", 0)\ne = torch.device(type="cuda")\n'),
+        Case('from faster_whisper import WhisperModel\ndevice = "cuda"\nWhisperModel("s", device)\n'),
+        Case('import jax\ndevice = "cuda"\n'),
     ),
     invalid=(
         Case(
@@ -61,7 +79,7 @@ RULE = Rule(
         Case(
             'import torch\nx = x.to("cuda", non_blocking=True)\n',
             lines=(2,),
-            fixed=f"import torch\nx = x.to({_DEVICE}, non_blocking=True)\n",
+            fixed=f"import torch\nx = x.to(str({_DEVICE}), non_blocking=True)\n",
         ),
         Case(
             'import torch\nKIND = "cuda"\nx = torch.zeros(3, device=KIND)\n',
@@ -73,50 +91,43 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('device = "cuda"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
+        Case(
+            'import torch\nwith torch.device("cuda"):\n    model = Net()\n',
+            lines=(2,),
+            fixed=f"import torch\nwith {_DEVICE}:\n    model = Net()\n",
+        ),
+        Case("import torch as th\nth.set_default_device('cuda')\n", lines=(2,)),
+        Case('run({"device": "cuda", "lr": 0.1})\n', lines=(1,), severity=Severity.WARNING),
+        Case('import torch\nx = getattr(torch, "ones")(2, device="cuda")\n', lines=(2,)),
         Case('run({"device": "cuda"})\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
     ),
 )
 
 
-@RULE.sink(
-    SinkKind.DEVICE,
-    SinkKind.TO,
-    SinkKind.KEYWORD,
-    SinkKind.DEFAULT,
-    SinkKind.ENTRY,
-    SinkKind.ASSIGNED,
-)
+@RULE.sink(*_KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
-    if module.reach(sink.node).dead or _is_compared(sink, module):
+    if module.reach(sink.node).dead or is_foreign(module):
         return
+    weak = sink.kind in _WEAK
     for possible in module.value(sink.node):
-        if not is_cuda(possible) or is_indexed(possible) or possible.via in _DEFAULTS:
+        if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue
-        if module.context(possible.node).default:
+        if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
             continue
         yield module.hit(
             possible.node,
             'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
             "use the accelerator's device",
-            fix=_fix(possible.node, sink, module),
-            severity=None if sink.call is not None else Severity.WARNING,
+            fix=over_literal(possible.node, module, Applicability.UNSAFE),
+            severity=Severity.WARNING if weak else None,
         )
 
 
-def _is_compared(sink: DeviceSink, module: Module) -> bool:
-    """Tell ``device == torch.device("cuda")``: it asks, and moves nothing."""
-    return sink.call is not None and isinstance(module.parent(sink.call), ast.Compare)
-
-
-def _fix(literal: ast.expr, sink: DeviceSink, module: Module) -> Fix:
-    """Write the accelerator's device over the literal, or over ``torch.device`` around it."""
-    target, text = literal, repair.device_string(module)
-    if sink.node is literal and sink.call is not None and sink.kind is not SinkKind.KEYWORD:
-        text = repair.device(module)
-        alone = len(sink.call.args) == 1 and not sink.call.keywords
-        if sink.kind is SinkKind.DEVICE and alone:
-            target = sink.call
-    text = repair.fitted(module, target, text)
-    return repair.fix(module, Applicability.UNSAFE, module.edit(target, text))
+def _is_of_another_rule(possible: Possible, module: Module) -> bool:
+    """Tell defaults, which can be overridden, and devices with an index or by keyword."""
+    if is_indexed(possible) or possible.via in _DEFAULTS or is_default(possible.node, module):
+        return True
+    call = device_call(possible.node, module)
+    return call is not None and (names_index(call) or by_keyword(call))
