@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.devices.literals import (
     by_keyword,
     device_call,
+    is_compared,
     is_default,
     is_foreign,
     names_index,
@@ -66,7 +67,9 @@ RULE = Rule(
         Case('def f(x, device="cuda"):\n    return x.to(device)\n'),
         Case('import torch\ndef f(x, device=torch.device("cuda")):\n    return x.to(device)\n'),
         Case('import torch\nd = torch.device("cuda", 0)\ne = torch.device(type="cuda")\n'),
-        Case('from faster_whisper import WhisperModel\ndevice = "cuda"\nWhisperModel("s", device)\n'),
+        Case(
+            'from faster_whisper import WhisperModel\ndevice = "cuda"\nWhisperModel("s", device)\n'
+        ),
         Case('import jax\ndevice = "cuda"\n'),
     ),
     invalid=(
@@ -108,7 +111,7 @@ RULE = Rule(
 @RULE.sink(*_KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
-    if module.reach(sink.node).dead or is_foreign(module):
+    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
         return
     weak = sink.kind in _WEAK
     for possible in module.value(sink.node):
