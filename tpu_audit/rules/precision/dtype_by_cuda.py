@@ -1,0 +1,139 @@
+"""TPA304: a dtype chosen by whether there is CUDA."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of
+from tpu_audit.rules.python import repair
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_HALVES = frozenset({"float16", "bfloat16"})
+_WORKING = (*_HALVES, "float32")
+
+RULE = Rule(
+    code="TPA304",
+    name="dtype-by-cuda",
+    severity=Severity.WARNING,
+    words=("float16", "half", "fp16", "bfloat16"),
+    docs=Docs(
+        what="Finds choices between dtypes by a test for CUDA, as an expression or an `if`, "
+        "where a TPU gets float32 or float16.",
+        why="The test is false on a TPU: it gets the dtype meant for the CPU, float32 with twice "
+        "the memory, or float16 because CUDA does not report bfloat16. A TPU's own is bfloat16.",
+        example="dtype = torch.float16 if torch.cuda.is_available() else torch.float32",
+        instead="dtype = torch.bfloat16 if torch.accelerator.is_available() else torch.float32",
+        fix_safety="Unsafe: CUDA gets bfloat16 in place of float16.",
+        references=(REFERENCE, "https://docs.pytorch.org/docs/stable/accelerator.html"),
+    ),
+    valid=(
+        Case("import torch\nd = torch.bfloat16 if torch.accelerator.is_available() else None\n"),
+        Case("import torch\nd = torch.float16 if args.half else torch.float32\n"),
+        Case("import torch\nd = torch.float32 if torch.cuda.is_available() else torch.bfloat16\n"),
+        Case('import torch\nn = "fp16" if torch.cuda.device_count() > 1 else "auto"\n'),
+    ),
+    invalid=(
+        Case(
+            "import torch\nd = torch.float16 if torch.cuda.is_available() else torch.float32\n",
+            lines=(2,),
+            columns=(5,),
+            fixed="import torch\nd = torch.bfloat16 if torch.accelerator.is_available() "
+            "else torch.float32\n",
+        ),
+        Case(
+            "import torch\nfrom torch.cuda import is_bf16_supported as ok\n"
+            "x = x.to(torch.bfloat16 if ok() else torch.float16)\n",
+            lines=(3,),
+        ),
+        Case(
+            'import torch\nhalf = torch.cuda.is_available()\nif half:\n    dtype = "float16"\n'
+            'else:\n    dtype = "float32"\n',
+            lines=(3,),
+        ),
+        Case(
+            "import torch\nd = torch.float32 if device.type not in ('cuda',) else torch.half\n",
+            lines=(2,),
+        ),
+        Case(
+            'import torch\nd = torch.float32 if device.type == "mps" else torch.float16\n',
+            lines=(2,),
+        ),
+        Case(
+            "import torch\n"
+            "def pick():\n    if torch.cuda.is_available():\n        return torch.float16\n"
+            "    return torch.float32\n",
+            lines=(3,),
+        ),
+    ),
+)
+
+
+@RULE.node(ast.IfExp)
+def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
+    """Find ``A if test else B`` with two dtypes."""
+    arms = (dtype_of(node.body, module), dtype_of(node.orelse, module))
+    if all(arms):
+        yield from _judge(node, node.test, arms, module)
+
+
+@RULE.node(ast.If)
+def statement(node: ast.If, module: Module) -> Iterator[Hit]:
+    """Find ``if test:`` with a dtype assigned or returned in both arms."""
+    orelse = node.orelse or _after(node, module)
+    arms = (_dtype(node.body, module), _dtype(orelse, module))
+    if all(arms):
+        yield from _judge(node, node.test, arms, module)
+
+
+def _after(node: ast.If, module: Module) -> list[ast.stmt]:
+    """Return what runs in place of an arm that returns."""
+    if not isinstance(node.body[-1], ast.Return):
+        return []
+    block = module.index.block(node)
+    return block[block.index(node) + 1 :][:1]
+
+
+def _dtype(arm: list[ast.stmt], module: Module) -> str:
+    for statement in arm:
+        if isinstance(statement, ast.Assign | ast.Return) and statement.value is not None:
+            found = dtype_of(statement.value, module)
+            if found:
+                return found
+    return ""
+
+
+def _judge(
+    node: ast.IfExp | ast.If, test: ast.expr, arms: tuple[str, ...], module: Module
+) -> Iterator[Hit]:
+    truth = module.truth(test)
+    if truth is None or not all(arm in _WORKING for arm in arms):
+        return
+    taken, left = arms if truth else arms[::-1]
+    if taken in {left, "bfloat16"} or (taken == "float32" and left not in _HALVES):
+        return
+    effect = "twice the memory" if taken == "float32" else "a narrow range and no flash attention"
+    yield module.hit(
+        node if isinstance(node, ast.IfExp) else test,
+        f"this test for CUDA gives a TPU {taken}: {effect}",
+        "use bfloat16 where `torch.accelerator.is_available()`",
+        fix=_fix(node, taken, module),
+    )
+
+
+def _fix(node: ast.IfExp | ast.If, taken: str, module: Module) -> Fix | None:
+    """Write the choice by the accelerator, where both arms are dtypes of PyTorch's."""
+    if not isinstance(node, ast.IfExp) or taken != "float32" or isinstance(node.body, ast.Constant):
+        return None
+    torch = repair.torch_name(module)
+    text = f"{torch}.bfloat16 if {torch}.accelerator.is_available() else {torch}.float32"
+    return repair.fix(module, Applicability.UNSAFE, module.edit(node, text))

@@ -1,0 +1,92 @@
+"""TPA303: float16 as a working dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.precision.dtypes import AMP, REFERENCE, is_wished, takes_dtype
+from tpu_audit.rules.python import repair
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_MESSAGE = "float16 on a TPU is rounded to bfloat16 in matrix products and misses flash attention"
+_ADVICE = "work in bfloat16"
+
+RULE = Rule(
+    code="TPA303",
+    name="float16",
+    severity=Severity.WARNING,
+    words=("float16", "half"),
+    docs=Docs(
+        what="Finds `.half()` and float16 where tensors are made, moved or cast, unless an option "
+        "asks for it. Comparisons and tables of dtypes are left alone.",
+        why="A TPU multiplies in bfloat16: float16 inputs are rounded to it, keep float16's narrow "
+        "range, and take attention off the flash kernel, which accepts bfloat16 and float32.",
+        example="model = model.half()\nx = x.to(torch.float16)",
+        instead="model = model.to(torch.bfloat16)\nx = x.to(torch.bfloat16)",
+        fix_safety="Unsafe: bfloat16 rounds differently, and old GPUs compute it slowly.",
+        references=(REFERENCE, AMP),
+    ),
+    valid=(
+        Case("import torch\nx = x.to(torch.bfloat16)\n"),
+        Case("import torch\nif x.dtype == torch.float16:\n    x = x.float()\n"),
+        Case('import torch\nTYPES = {"fp16": torch.float16, "fp32": torch.float32}\n'),
+        Case("import torch\nif args.half:\n    model.half()\n"),
+        Case("import numpy as np\nx = x.astype(np.float16)\n"),
+        Case("import torch\nweight_dtype = torch.float16 if args.fp16 else torch.float32\n"),
+    ),
+    invalid=(
+        Case(
+            "import torch\nmodel = load().half().eval()\n",
+            lines=(2,),
+            columns=(16,),
+            fixed="import torch\nmodel = load().to(torch.bfloat16).eval()\n",
+        ),
+        Case(
+            "import torch as th\nx = th.zeros(3, dtype=th.float16)\ny = x.to(th.half)\n",
+            lines=(2, 3),
+            fixed="import torch as th\nx = th.zeros(3, dtype=th.bfloat16)\ny = x.to(th.bfloat16)\n",
+        ),
+        Case(
+            "import torch\ndef build(dtype=torch.float16):\n    return dtype\n",
+            lines=(2,),
+            fixed="import torch\ndef build(dtype=torch.bfloat16):\n    return dtype\n",
+        ),
+        Case(
+            "from torch import float16\nimport torch\ntorch.set_default_dtype(float16)\n",
+            lines=(3,),
+        ),
+    ),
+)
+
+
+@RULE.use("torch.float16", "torch.half")
+def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find the dtype where it is worked with."""
+    del name
+    if takes_dtype(node, module) and not is_wished(node, module):
+        yield module.hit(node, _MESSAGE, _ADVICE, fix=_fix(node, module))
+
+
+@RULE.method("half")
+def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
+    """Find ``x.half()``."""
+    if call.args or call.keywords or module.is_imported(receiver) or is_wished(call, module):
+        return
+    text = f"{module.code(receiver)}.to({repair.torch_name(module)}.bfloat16)"
+    fix = repair.fix(module, Applicability.UNSAFE, module.edit(call, text))
+    yield module.hit(call, _MESSAGE, _ADVICE, fix=fix, span=module.method_span(call))
+
+
+def _fix(node: ast.expr, module: Module) -> Fix:
+    text = f"{repair.torch_name(module)}.bfloat16"
+    return repair.fix(module, Applicability.UNSAFE, module.edit(node, text))
