@@ -39,6 +39,11 @@ def recognise(rule: Rule, packages: tuple[Package, ...]) -> None:
     rule.document()(finder.document)
 
 
+def recognise_documents(rule: Rule, packages: tuple[Package, ...]) -> None:
+    """Let ``rule`` find ``packages`` in files other than Python's."""
+    rule.document()(_Finder(rule, packages).document)
+
+
 class _Finder:
     """Looks for the packages of one rule."""
 
