@@ -1,0 +1,77 @@
+"""Expressions for the module of a device: ``getattr(torch, device.type)`` and its like."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.symbols.table import cuda_symbols, tpu_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+
+_DEPTH = 4
+_GET = "torch.get_device_module"
+_KNOWN = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "mlu", "musa", "mtia", "tpu"})
+
+
+def uses_of_device_module(module: Module) -> Iterator[tuple[ast.expr, str]]:
+    """Iterate over attributes taken of the module of a device that is chosen at run time.
+
+    With each: the attribute's name, where ``torch.cuda`` has such a name.
+    """
+    for name in attributes():
+        for attribute in module.index.attributes.get(name, ()):
+            if is_device_module(attribute.value, module):
+                yield attribute, name
+    for callee in module.index.names.get("getattr", ()):
+        call = module.parent(callee)
+        if isinstance(call, ast.Call) and len(call.args) == 2:  # noqa: PLR2004 # no fallback
+            for name in module.value(call.args[1]).strings():
+                if name in attributes() and is_device_module(call.args[0], module):
+                    yield call, name
+
+
+def attributes() -> frozenset[str]:
+    """Return the names of ``torch.cuda`` that are no use in ``torch.tpu``: absent or internal."""
+    tpu = tpu_names()
+    return frozenset(
+        last
+        for name in cuda_symbols()
+        for head, _, last in (name.rpartition("."),)
+        if head == "torch.cuda" and (last not in tpu or tpu[last].internal)
+    )
+
+
+def is_device_module(node: ast.expr, module: Module, depth: int = _DEPTH) -> bool:
+    """Tell whether an expression is the module of a device chosen at run time."""
+    if isinstance(node, ast.Call):
+        return _is_lookup(node, module)
+    if isinstance(node, ast.NamedExpr):
+        return is_device_module(node.value, module, depth)
+    if not depth:
+        return False
+    values: list[ast.expr | None] = []
+    if isinstance(node, ast.Name):
+        values += [binding.value for binding in module.scopes.bindings(node)]
+    elif isinstance(node, ast.Attribute):
+        values += module.classes.stored(node)
+    return any(v is not None and is_device_module(v, module, depth - 1) for v in values)
+
+
+def _is_lookup(call: ast.Call, module: Module) -> bool:
+    if module.is_named(call.func, _GET):
+        return True
+    if getattr(call.func, "id", "") != "getattr" or len(call.args) < 2:  # noqa: PLR2004 # of getattr
+        return False
+    return "torch" in module.qualified(call.args[0]) and _is_device_type(call.args[1], module)
+
+
+def _is_device_type(node: ast.expr, module: Module) -> bool:
+    """Tell whether a name is that of a device, by spelling or by value; ``"cuda"`` alone is not."""
+    values = module.value(node)
+    if values.complete:
+        return False
+    return module.is_device(node) or bool(_KNOWN & set(values.strings()))
