@@ -64,7 +64,8 @@ RULE = Rule(
             "from torch import device\nKIND = 'cuda'\nd = device(type=KIND, index=0)\n", lines=(3,)
         ),
         Case(
-            'import torch\ndef test_make():\n    torch.randn(2, device=torch.device(type="cuda"))\n',
+            "import torch\ndef test_make():\n"
+            '    torch.randn(2, device=torch.device(type="cuda"))\n',
             filename="tests/test_make.py",
             lines=(3,),
             severity=Severity.INFO,

@@ -1,0 +1,194 @@
+"""TPA108: a list of devices that has CUDA, and no TPU."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect, is_device, taken
+from tpu_audit.rules.devices.literals import is_foreign
+from tpu_audit.rules.devices.torch_devices import is_torch_device
+from tpu_audit.rules.python.options import destination, keyword
+from tpu_audit.rules.python.truth import OTHER_DEVICES
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_KINDS = OTHER_DEVICES | {"cpu", "meta", "auto"}
+_ADVICE = 'let through any device that PyTorch knows, as `device.type != "cpu"`'
+
+RULE = Rule(
+    code="TPA108",
+    name="closed-device-list",
+    severity=Severity.ERROR,
+    words=("cuda",),
+    docs=Docs(
+        what='Finds lists of devices that name CUDA and end there: `choices=["cpu", "cuda"]`, '
+        '`assert device in {...}`, `if device.type != "cuda": raise`, `{"cuda": f, "cpu": g}'
+        "[device.type]`, and chains of `elif` that leave a variable without a value.",
+        why="A TPU is refused, or finds no entry, although what follows may run there.",
+        example='assert device.type in ("cpu", "cuda"), device',
+        instead='assert device.type in ("cpu", torch.accelerator.current_accelerator().type)',
+        references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
+    ),
+    valid=(
+        Case('p.add_argument("--device", choices=["cpu", "cuda", "tpu"])\n'),
+        Case('p.add_argument("--backend-name", choices=["numpy", "cuda"])\n'),
+        Case('if device.type == "mps":\n    raise ValueError("no float64")\n'),
+        Case('NO_F64 = frozenset({"mps", "npu"})\nx = f32 if device.type in NO_F64 else f64\n'),
+        Case(
+            'def set_dev(device):\n    if device.startswith("cuda:"):\n        a(device)\n'
+            '    elif device.startswith("npu:"):\n        b(device)\n'
+        ),
+        Case(
+            'if device == "cuda":\n    n = 2\nelif device == "cpu":\n    n = 1\nelse:\n    n = 0\n'
+        ),
+        Case('name = {"cuda": 1, "cpu": 2}[word]\n'),
+        Case("import torch\nif not torch.cuda.is_available():\n    raise RuntimeError('cuda')\n"),
+    ),
+    invalid=(
+        Case(
+            'p.add_argument("--device", choices=["cpu", "cuda"], default="cpu")\n',
+            lines=(1,),
+            columns=(36,),
+        ),
+        Case(
+            "import click\nKINDS = ('cuda', 'cpu', 'auto')\n"
+            '@click.option("--device", type=click.Choice(KINDS))\ndef main(device): ...\n',
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
+        Case('assert device.type in ("cpu", "cuda"), device\n', lines=(1,)),
+        Case('if x.device.type != "cuda":\n    raise ValueError("CUDA only")\n', lines=(1,)),
+        Case(
+            'if kind_of(device):\n    pass\nif device not in {"cuda", "cpu"}:\n'
+            '    raise ValueError(f"unknown {device}")\n',
+            lines=(3,),
+        ),
+        Case(
+            'if device == "cuda":\n    n = 2\nelif device == "cpu":\n    n = 1\nelse:\n'
+            "    raise ValueError(device)\n",
+            lines=(1,),
+        ),
+        Case('f = {"cuda": fast, "cpu": slow}[x.device.type]\n', lines=(1,)),
+        Case(
+            'def f(device):\n    if device == "cuda":\n        n = 2\n    elif device == "cpu":\n'
+            "        n = 1\n    return n\n",
+            lines=(2,),
+        ),
+    ),
+)
+
+
+@RULE.string("cuda")
+def check_test(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find tests whose failure raises, or leaves a variable without a value."""
+    found = cuda_test(constant, module)
+    if found is None or is_foreign(module) or is_torch_device(found[1], module):
+        return
+    test = found[0]
+    if effect(test, module) is Effect.REJECTED:
+        yield module.hit(test, "a TPU is refused here, since it is not CUDA", _ADVICE)
+    elif _leaves_unbound(test, module):
+        yield module.hit(
+            test, "a TPU takes no arm here: a variable has no value afterwards", _ADVICE
+        )
+
+
+@RULE.keyword("choices")
+def check_choices(argument: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find options of argparse that take some devices alone."""
+    call = module.parent(argument)
+    if isinstance(call, ast.Call) and is_device(ast.Name(id=destination(call)), module):
+        yield from _choices(argument.value, module)
+
+
+@RULE.call("click.Choice")
+def check_click(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
+    """Find options of click that take some devices alone."""
+    holder = module.parent(call)
+    option = module.parent(holder) if isinstance(holder, ast.keyword) else None
+    if not isinstance(option, ast.Call) or keyword(option, "type") is not call:
+        return
+    if call.args and is_device(ast.Name(id=destination(option)), module):
+        yield from _choices(call.args[0], module)
+
+
+@RULE.node(ast.Subscript)
+def check_table(subscript: ast.Subscript, module: Module) -> Iterator[Hit]:
+    """Find tables by device that are asked for a device they may lack."""
+    table = subscript.value
+    if isinstance(table, ast.Dict) and is_device(subscript.slice, module):
+        keys = [getattr(key, "value", None) for key in table.keys]
+        if "cuda" in keys and all(key in _KINDS for key in keys):
+            yield module.hit(subscript, "the table has no entry for a TPU: KeyError", _ADVICE)
+
+
+def _choices(node: ast.expr, module: Module) -> Iterator[Hit]:
+    kinds = {getattr(item, "value", None) for item in module.elements(node)}
+    if "cuda" in kinds and all(kind in _KINDS or _is_indexed(kind) for kind in kinds):
+        yield module.hit(
+            node,
+            "the option refuses a TPU: CUDA is among its devices, and no TPU",
+            "leave `choices` out, and let `torch.device` judge the name",
+            severity=Severity.WARNING if "auto" in kinds else None,
+        )
+
+
+def _is_indexed(kind: object) -> bool:
+    return isinstance(kind, str) and kind.partition(":")[0] in _KINDS
+
+
+def _leaves_unbound(test: ast.expr, module: Module) -> bool:
+    """Tell an ``if`` with ``elif "cpu"`` and no ``else``, whose arms alone give a name a value."""
+    top = module.parent(test)
+    if not isinstance(top, ast.If) or top.test is not test or module.truth(test) is not False:
+        return False
+    arms = _arms(top)
+    if len(arms) < 2 or taken(top.orelse, module) or not _asks_for_cpu(top):  # noqa: PLR2004 - an elif
+        return False
+    names = set.intersection(*(_names(arm) for arm in arms))
+    return any(_is_bound_here_alone(name, top, module) for name in names)
+
+
+def _arms(node: ast.If) -> list[list[ast.stmt]]:
+    arms = [node.body]
+    while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        node = node.orelse[0]
+        arms.append(node.body)
+    return arms
+
+
+def _asks_for_cpu(node: ast.If) -> bool:
+    tests = [part for part in ast.walk(node) if isinstance(part, ast.If)]
+    return any(
+        isinstance(part, ast.Constant) and part.value == "cpu"
+        for one in tests
+        for part in ast.walk(one.test)
+    )
+
+
+def _names(arm: list[ast.stmt]) -> set[str]:
+    targets = [t for s in arm if isinstance(s, ast.Assign) for t in s.targets]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _is_bound_here_alone(name: str, top: ast.If, module: Module) -> bool:
+    """Tell whether a function's variable is read after the arms, and bound in them alone."""
+    function = module.context(top).function
+    if function is None or name in _parameters(function):
+        return False
+    uses = [n for n in module.index.names.get(name, ()) if module.context(n).function is function]
+    inside = {*ast.walk(top)}
+    outside = [n for n in uses if n not in inside]
+    read = any(isinstance(n.ctx, ast.Load) and n.lineno > top.lineno for n in outside)
+    return read and not any(isinstance(n.ctx, ast.Store) for n in outside)
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}

@@ -1,0 +1,123 @@
+"""TPA110: a test for a CUDA device by its text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect
+from tpu_audit.rules.devices.literals import is_foreign
+from tpu_audit.rules.devices.torch_devices import is_torch_device
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_SAID = {
+    Effect.COLLAPSED: (
+        Severity.WARNING,
+        "a TPU counts as a CPU here: what follows takes the wrong device",
+        "use `device.type` itself",
+    ),
+    Effect.NO_AUTOCAST: (
+        Severity.WARNING,
+        "mixed precision is off on a TPU, since the device is not CUDA",
+        'enable it wherever `device.type != "cpu"`, with bfloat16',
+    ),
+    Effect.COPY: (
+        Severity.ERROR,
+        "a TPU's tensor is not copied to the host, and NumPy cannot read it",
+        "call `.cpu()` on any device",
+    ),
+    Effect.LEFT_BEHIND: (
+        Severity.WARNING,
+        "on a TPU nothing is moved to the device, since it is not CUDA",
+        "move to the device itself",
+    ),
+}
+"""Severity, message and advice by what the test changes; the rest is worth a note."""
+_NOTE = (
+    Severity.INFO,
+    "a TPU takes the way for devices other than CUDA",
+    'ask for `device.type != "cpu"` where any accelerator is meant',
+)
+
+RULE = Rule(
+    code="TPA110",
+    name="cuda-type-test",
+    severity=Severity.WARNING,
+    words=("cuda",),
+    docs=Docs(
+        what='Finds `device.type == "cuda"`, `"cuda" in str(device)` and '
+        '`device.startswith("cuda")` where a TPU loses something by them.',
+        why="The test is false on a TPU, which then takes the way meant for a CPU: the wrong "
+        "autocast, no mixed precision, tensors left on the host. Where the other way is portable, "
+        "the finding is a note.",
+        example='kind = "cuda" if "cuda" in str(device) else "cpu"\nwith torch.autocast(kind): ...',
+        instead="with torch.autocast(device.type, dtype=torch.bfloat16): ...",
+        references=(
+            "https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device",
+            "https://docs.pytorch.org/docs/stable/amp.html",
+        ),
+    ),
+    valid=(
+        Case('workers = 0 if "cuda" in str(device) else 0\n'),
+        Case('import torch\nif device.type == "cuda":\n    torch.cuda.synchronize()\n'),
+        Case('if device.type == "cuda":\n    a()\nelif device.type == "tpu":\n    b()\n'),
+        Case('loader = DataLoader(d, pin_memory=device.type == "cuda")\n'),
+        Case('ok = "cuda" in name or title.startswith("cuda")\n'),
+        Case('if device.type != "cuda":\n    raise ValueError(device)\n'),
+        Case('"""device.type == "cuda" is false."""\n# if device == "cuda": pass\n'),
+        Case('many = device_map == "cuda"\n'),
+    ),
+    invalid=(
+        Case(
+            'kind = "cuda" if "cuda" in str(device) else "cpu"\nwith autocast(kind):\n    f()\n',
+            lines=(1,),
+            columns=(18,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            'import torch\nwith torch.autocast(d.type, enabled=d.type == "cuda"):\n    f()\n',
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            'def f(x):\n    if x.device.type == "cuda":\n        x = x.cpu()\n'
+            "    return x.numpy()\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            'if args.device.startswith("cuda"):\n    model.cuda()\n',
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            'mode = "pointwise" if a.device.type in ("cuda", "xpu") else "generic"\n',
+            lines=(1,),
+            severity=Severity.INFO,
+        ),
+        Case("fast = 'cuda' in str(device) and n % 8 == 0\n", lines=(1,), severity=Severity.INFO),
+    ),
+)
+
+
+@RULE.string("cuda", "CUDA")
+def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find the tests, and judge them by what they decide."""
+    found = cuda_test(constant, module)
+    if found is None or is_foreign(module):
+        return
+    test, device = found
+    if is_torch_device(device, module) or module.truth(test) is None:
+        return
+    changed = effect(test, module)
+    if changed in {Effect.NOTHING, Effect.REJECTED}:
+        return
+    severity, message, advice = _SAID.get(changed, _NOTE)
+    yield module.hit(test, message, advice, severity=severity)
