@@ -1,0 +1,128 @@
+"""Whether code runs each step: the condition of all rules on host reads and changing shapes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_RARE = re.compile(
+    r"log|print|verbose|debug|interval|every|report|display|save|checkpoint|warn|isnan|isinf"
+    r"|profil|visuali|plot|compiling|tracing|export|scripting|_freq|period|should_|evaluate",
+    re.IGNORECASE,
+)
+"""Conditions under which code runs every so many steps, or in a trace only."""
+_EPOCH = re.compile(r"epoch", re.IGNORECASE)
+_LAST = (ast.Raise, ast.Break)
+REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
+SHAPES = "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"
+XLA = "https://github.com/pytorch/xla/blob/master/docs/source/learn/troubleshoot.md"
+
+
+def runs_each_step(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``node`` runs each step of training, evaluation or generation.
+
+    What runs once an epoch, every so many steps, in error handling or in tests does not.
+    """
+    context = module.context(node)
+    if not context.hot or context.test or is_rare(node, module):
+        return False
+    if context.training:
+        loop = context.loop
+        return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
+    function = context.function
+    return function is not None and not any(_inner_loops(function, module))
+
+
+def is_evaluation(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``node`` stands in a loop over batches of a function that does not train."""
+    context = module.context(node)
+    function = context.function
+    return context.training and (
+        function is None
+        or not any(
+            isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(function)
+        )
+    )
+
+
+def _is_epoch(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Tell whether a loop runs over epochs, by its target or what it iterates over."""
+    parts = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
+    words = (getattr(n, "attr", getattr(n, "id", "")) for p in parts for n in ast.walk(p))
+    return any(_EPOCH.search(word) for word in words)
+
+
+def _inner_loops(node: ast.AST, module: Module) -> Iterator[ast.AST]:
+    """Iterate over the loops over batches inside a loop or a function."""
+    for inner in ast.walk(node):
+        is_loop = isinstance(inner, _LOOPS) and inner is not node
+        if is_loop and isinstance(inner, _LOOPS) and module.context(inner.body[0]).training:
+            yield inner
+
+
+def is_rare(node: ast.AST, module: Module) -> bool:
+    """Tell whether a condition makes ``node`` run seldom: ``if step % 100 == 0``, an error."""
+    child, parent = node, module.parent(node)
+    while parent is not None and not isinstance(child, _FUNCTIONS):
+        if isinstance(parent, ast.Raise | ast.ExceptHandler):
+            return True
+        if isinstance(parent, ast.Assert) and child is parent.msg:
+            return True
+        if isinstance(parent, ast.If) and child is not parent.test:
+            arm = parent.body if child in parent.body else parent.orelse
+            if isinstance(arm[-1], _LAST) or _is_seldom(parent.test, module):
+                return True
+        if isinstance(parent, ast.BoolOp) and _is_seldom_before(child, parent, module):
+            return True
+        if isinstance(child, ast.stmt) and _is_skipped(child, parent):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
+def _is_seldom_before(child: ast.AST, parent: ast.BoolOp, module: Module) -> bool:
+    """Tell whether an operand before ``child`` makes it run seldom."""
+    for value in parent.values:
+        if value is child:
+            return False
+        if _is_seldom(value, module):
+            return True
+    return False
+
+
+def _is_skipped(statement: ast.stmt, parent: ast.AST) -> bool:
+    """Tell whether ``if step % 100: continue`` stands before a statement of a loop's body."""
+    if not isinstance(parent, _LOOPS) or statement not in parent.body:
+        return False
+    before = parent.body[: parent.body.index(statement)]
+    return any(
+        isinstance(s, ast.If) and isinstance(s.body[-1], ast.Continue) and _is_modulo(s.test)
+        for s in before
+    )
+
+
+def _is_seldom(test: ast.expr, module: Module) -> bool:
+    return _is_modulo(test) or _RARE.search(module.code(test)) is not None
+
+
+def _is_modulo(test: ast.expr) -> bool:
+    """Tell whether a test counts steps: a remainder, or a comparison with the first."""
+    return any(
+        (isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod))
+        or (
+            isinstance(n, ast.Compare)
+            and isinstance(n.left, ast.Name)
+            and isinstance(n.ops[0], ast.Eq)
+            and isinstance(n.comparators[0], ast.Constant)
+            and type(n.comparators[0].value) is int
+        )
+        for n in ast.walk(test)
+    )
