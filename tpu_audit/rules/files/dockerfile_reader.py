@@ -47,8 +47,9 @@ def read(path: str, source: SourceText) -> Document:
 class _Reader:
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        # Comments stand between the lines of one instruction; as blank lines they are passed over.
-        self.text = _COMMENT.sub(lambda match: " " * len(match.group()), source.text)
+        # Comments stand between the lines of one instruction; as blank lines that are continued
+        # they are passed over, by the shell too.
+        self.text = _COMMENT.sub(lambda match: " " * (len(match.group()) - 1) + "\\", source.text)
         self.entries: list[Entry] = []
         self.commands: list[Command] = []
         self.defaults: dict[str, str] = {}
