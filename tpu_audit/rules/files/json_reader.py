@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tpu_audit.rules.files import flavours, steps
 from tpu_audit.rules.files.document import Document, Entry, Key, Value
-from tpu_audit.rules.files.errors import NotReadableError
+from tpu_audit.rules.files.errors import MAX_DEPTH, NotReadableError
 from tpu_audit.rules.files.packages import entry_requirements
 from tpu_audit.rules.text import SourceText
 
@@ -56,7 +56,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Scanner:
-    """Walks over the text with a stack of its own: nesting has no limit."""
+    """Walks over the text with a stack of its own."""
 
     source: SourceText
     entries: list[Entry] = field(default_factory=list)
@@ -116,6 +116,8 @@ class _Scanner:
         value: Value = None
         if close:
             self.at += 1
+            if len(keys) > MAX_DEPTH:
+                self._fail(f"at most {MAX_DEPTH} levels expected")
             self.open.append(_Open(place=len(self.entries), keys=keys, close=close))
         else:
             value = self._scalar()

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 _CELL = re.compile(r"\s*%%(\w+)([^\n]*)(?:\n|$)")
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "writefile", "python", "python3"})
 _SHELL_CELLS = frozenset({"bash", "sh", "script", "system", "shell", "sx"})
-_STATEMENT_MAGIC = re.compile(r"%(?:time|timeit|prun|memit|mprun|lprun)\b(?:\s+-\w+(?:\s*\d+)?)*\s*")
+_STATEMENT_MAGIC = re.compile(
+    r"%(?:time|timeit|prun|memit|mprun|lprun)\b(?:\s+-\w+(?:\s*\d+)?)*\s*"
+)
 _SHELL_LINE = re.compile(r"!{1,2}\s*|%(?:sx|system|bash|sh)\s+")
 _INSTALLER = re.compile(r"%(?=(?:pip|conda|mamba|uv)\s)")
 _SET_ENV = re.compile(r"%(?:set_env|env)\s+(?=[A-Za-z_]\w*=)")

@@ -44,7 +44,8 @@ def parse(text: str) -> Parsed | None:
         url = rest[1:].strip().partition(" ;")[0]
         return Parsed(name=normalise(match.group(1)), url=url)
     versions = _VERSIONS.match(rest)
-    if rest and not versions and not rest.startswith((";", "#", "\\", "--")):
+    tail = rest[versions.end() :].strip() if versions else rest
+    if tail and not tail.startswith((";", "#", "\\", "--")):
         return None
     specifier = versions.group(1).strip().rstrip(",") if versions else ""
     return Parsed(name=normalise(match.group(1)), specifier=specifier)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tpu_audit.rules.files import flavours
 from tpu_audit.rules.files.document import Document, Entry, Key, Value
-from tpu_audit.rules.files.errors import NotReadableError
+from tpu_audit.rules.files.errors import MAX_DEPTH, NotReadableError
 from tpu_audit.rules.files.packages import entry_requirements
 from tpu_audit.rules.text import SourceText
 
@@ -127,8 +127,10 @@ class _Scanner:
         self._add(keys, _text(word) if word[0] in "\"'" else _atom(word), start, key_span)
 
     def _container(self, keys: tuple[Key, ...], key_span: Span | None) -> None:
-        """Read an array or an inline table; ``tomllib`` has bounded how deep they nest."""
+        """Read an array or an inline table."""
         start, place, size = self.at, len(self.entries), 0
+        if len(keys) > MAX_DEPTH:
+            self._lost()
         close = "]" if self.source.text[start] == "[" else "}"
         self._add(keys, None, start, key_span, container=True)
         self.at += 1

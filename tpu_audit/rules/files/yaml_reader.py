@@ -8,7 +8,7 @@ from typing import Any
 
 from tpu_audit.rules.files import flavours, steps
 from tpu_audit.rules.files.document import Document, Entry, Key, Value
-from tpu_audit.rules.files.errors import NotReadableError
+from tpu_audit.rules.files.errors import MAX_DEPTH, NotReadableError
 from tpu_audit.rules.files.packages import entry_requirements
 from tpu_audit.rules.files.scalars import plain_scalar
 from tpu_audit.rules.files.templates import has_templates, mask
@@ -52,7 +52,7 @@ class _Container:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns the parser's events into entries. No recursion: depth is the file's to choose."""
+    """Turns the parser's events into entries. No recursion."""
 
     source: SourceText
     text: str
@@ -133,6 +133,9 @@ class _Reader:
         return keys
 
     def _begin(self, event: Any, *, mapping: bool) -> None:
+        if len(self.open) > MAX_DEPTH:
+            line = event.start_mark.line + 1
+            raise NotReadableError(f"nested deeper than {MAX_DEPTH} levels", line=line)
         before = len(self.entries)
         keys = self._place(event, None, container=True)
         place = before if len(self.entries) > before else -1
