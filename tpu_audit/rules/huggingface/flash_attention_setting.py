@@ -135,7 +135,7 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     value = str(constant.value)
     if not _is_refused(value) or not _ROLE.search(name := roles.role(module, constant)):
         return
-    default = _is_default(constant, module)
+    default = roles.is_default(constant, module)
     packed = _PACKED.search(module.text) is not None or value == "flex_attention"
     level = Applicability.UNSAFE if packed else Applicability.SAFE
     yield module.hit(
@@ -202,13 +202,3 @@ def _message(value: str) -> str:
     if value == "flex_attention":
         return "transformers refuses flex attention on a TPU: loading the model raises"
     return f"`{value}` needs CUDA kernels: on a TPU loading the model raises"
-
-
-def _is_default(node: ast.expr, module: Module) -> bool:
-    """Tell whether a caller or a user may give another value."""
-    parent: ast.AST | None = module.parent(node)
-    while isinstance(parent, ast.expr):
-        parent = module.parent(parent)
-    if isinstance(parent, ast.keyword):
-        return parent.arg == "default"
-    return isinstance(parent, ast.arguments | ast.AnnAssign)

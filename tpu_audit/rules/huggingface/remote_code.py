@@ -36,9 +36,7 @@ RULE = Rule(
     ),
     valid=(
         Case("m = AutoModel.from_pretrained(n, trust_remote_code=False)\n"),
-        Case(
-            "def load(n, trust_remote_code):\n    f(n, trust_remote_code=trust_remote_code)\n"
-        ),
+        Case("def load(n, trust_remote_code):\n    f(n, trust_remote_code=trust_remote_code)\n"),
         Case(
             '{"model_type": "llama", "architectures": ["LlamaForCausalLM"]}\n',
             filename="config.json",

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 _FIELDS = frozenset({"field", "Field", "HfArg", "Option", "Argument"})
 _BY_KEY = frozenset({"setdefault", "get", "pop", "getenv", "setattr"})
 
+TRAINING = frozenset(
+    {
+        *("output_dir", "per_device_train_batch_size", "per_device_eval_batch_size"),
+        *("gradient_accumulation_steps", "num_train_epochs", "logging_steps", "save_steps"),
+        *("warmup_steps", "warmup_ratio", "lr_scheduler_type", "eval_strategy", "report_to"),
+        *("evaluation_strategy", "save_strategy", "save_total_limit", "bf16", "optim"),
+    }
+)
+"""Arguments of transformers' trainer that tell it."""
+
 
 def role(module: Module, node: ast.expr) -> str:
     """Return the name that ``node`` is a value for; empty where it is no value of a setting.
@@ -170,3 +180,13 @@ def text_edit(module: Module, node: ast.expr, text: str) -> Edit:
     """Return the edit that writes another string literal, in the quotes of the old one."""
     quote = module.code(node).lstrip("rRuUbB")[:1]
     return module.edit(node, f"{quote}{text}{quote}")
+
+
+def is_default(node: ast.expr, module: Module) -> bool:
+    """Tell whether a caller or a user may give another value."""
+    parent: ast.AST | None = module.parent(node)
+    while isinstance(parent, ast.expr):
+        parent = module.parent(parent)
+    if isinstance(parent, ast.keyword):
+        return parent.arg == "default"
+    return isinstance(parent, ast.arguments | ast.AnnAssign)
