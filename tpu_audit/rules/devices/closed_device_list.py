@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect, is_device, taken
-from tpu_audit.rules.devices.literals import is_foreign
+from tpu_audit.rules.devices.literals import is_foreign, is_of_cuda
 from tpu_audit.rules.devices.torch_devices import is_torch_device
 from tpu_audit.rules.python.options import destination, keyword
 from tpu_audit.rules.python.truth import OTHER_DEVICES
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _KINDS = OTHER_DEVICES | {"cpu", "meta", "auto"}
 _ADVICE = 'let through any device that PyTorch knows, as `device.type != "cpu"`'
+_MISSING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError"})
 
 RULE = Rule(
     code="TPA108",
@@ -48,6 +49,7 @@ RULE = Rule(
         Case(
             'if device == "cuda":\n    n = 2\nelif device == "cpu":\n    n = 1\nelse:\n    n = 0\n'
         ),
+        Case("try:\n    f(device)\nexcept AttributeError:\n    assert device == 'cuda'\n    g()\n"),
         Case('name = {"cuda": 1, "cpu": 2}[word]\n'),
         Case("import torch\nif not torch.cuda.is_available():\n    raise RuntimeError('cuda')\n"),
     ),
@@ -92,6 +94,8 @@ def check_test(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if found is None or is_foreign(module) or is_torch_device(found[1], module):
         return
     test = found[0]
+    if is_of_cuda(test, module) or _is_for_old_versions(test, module):
+        return
     if effect(test, module) is Effect.REJECTED:
         yield module.hit(test, "a TPU is refused here, since it is not CUDA", _ADVICE)
     elif _leaves_unbound(test, module):
@@ -127,6 +131,18 @@ def check_table(subscript: ast.Subscript, module: Module) -> Iterator[Hit]:
         keys = [getattr(key, "value", None) for key in table.keys]
         if "cuda" in keys and all(key in _KINDS for key in keys):
             yield module.hit(subscript, "the table has no entry for a TPU: KeyError", _ADVICE)
+
+
+def _is_for_old_versions(node: ast.AST, module: Module) -> bool:
+    """Tell whether code handles what an older PyTorch lacks."""
+    parent: ast.AST | None = node
+    while parent is not None:
+        if isinstance(parent, ast.ExceptHandler) and parent.type is not None:
+            names = (getattr(n, "id", "") for n in ast.walk(parent.type))
+            if any(name in _MISSING for name in names):
+                return True
+        parent = module.parent(parent)
+    return False
 
 
 def _choices(node: ast.expr, module: Module) -> Iterator[Hit]:

@@ -9,7 +9,9 @@ from tpu_audit.rules.devices.literals import (
     device_call,
     is_compared,
     is_default,
+    is_fallback,
     is_foreign,
+    is_of_cuda,
     names_index,
     over_literal,
 )
@@ -69,6 +71,10 @@ RULE = Rule(
         Case(
             'from faster_whisper import WhisperModel\ndevice = "cuda"\nWhisperModel("s", device)\n'
         ),
+        Case(
+            "import torch\nclass CUDAAccelerator(Base):\n    def root(self):\n"
+            '        return torch.device("cuda")\n'
+        ),
         Case('import jax\ndevice = "cuda"\n'),
     ),
     invalid=(
@@ -101,7 +107,8 @@ RULE = Rule(
         Case("import torch as th\nth.set_default_device('cuda')\n", lines=(2,)),
         Case('run({"device": "cuda", "lr": 0.1})\n', lines=(1,), severity=Severity.WARNING),
         Case('import torch\nx = getattr(torch, "ones")(2, device="cuda")\n', lines=(2,)),
-        Case('run({"device": "cuda"})\n', lines=(1,), severity=Severity.WARNING),
+        Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
+        Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
     ),
 )
@@ -116,14 +123,17 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue
+        if is_of_cuda(possible.node, module):
+            continue
         if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
             continue
+        mild = weak or is_fallback(possible, module)
         yield module.hit(
             possible.node,
             'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
             "use the accelerator's device",
             fix=over_literal(possible.node, module, Applicability.UNSAFE),
-            severity=Severity.WARNING if weak else None,
+            severity=Severity.WARNING if mild else None,
         )
 
 

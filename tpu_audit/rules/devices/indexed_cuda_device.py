@@ -10,9 +10,12 @@ from tpu_audit.rules.devices.literals import (
     device_call,
     is_compared,
     is_default,
+    is_fallback,
     is_foreign,
+    is_of_cuda,
     names_index,
     over_literal,
+    says_cuda,
 )
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
@@ -57,6 +60,7 @@ RULE = Rule(
         Case("import torch\nif torch.cuda.is_available():\n    x = x.to(f'cuda:{rank}')\n"),
         Case('import torch\nx = x.to("cuda")\n'),
         Case('def load(path, device="cuda:0"):\n    return open(path)\n'),
+        Case("import torch\ndef f(kind='cuda', i=0):\n    return torch.device(f'{kind}:{i}')\n"),
         Case('import jax\nfrom lib import put\nx = put(x, device="cuda:0")\n'),
     ),
     invalid=(
@@ -107,6 +111,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         if is_default(possible.node, module) or _is_test_data(sink, module):
             continue
         weak = sink.kind in _WEAK or _needs_nccl(sink.node, module)
+        weak = weak or is_fallback(possible, module)
         yield module.hit(
             possible.node,
             "a CUDA device with an index raises on a TPU, where a process sees one device",
@@ -117,7 +122,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
 
 
 def _has_index(possible: Possible, module: Module) -> bool:
-    if not is_cuda(possible):
+    if not is_cuda(possible) or not says_cuda(possible.node) or is_of_cuda(possible.node, module):
         return False
     call = device_call(possible.node, module)
     if call is not None and by_keyword(call):

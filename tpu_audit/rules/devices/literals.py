@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.python.scopes import default_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.edits import Applicability, Fix
     from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Possible
 
 _HOLDERS = frozenset({"field", "Field", "Option", "Argument", "option", "argument", "add_argument"})
 _OWN_DEVICES = frozenset(
@@ -29,6 +32,33 @@ _PYTORCH = frozenset(
         *("timm", "torchvision", "torchaudio", "sentence_transformers", "peft", "trl"),
     }
 )
+_OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
+"""Classes that stand for CUDA in a library that has others beside."""
+
+
+def says_cuda(node: ast.expr) -> bool:
+    """Tell whether a string names CUDA itself, rather than by a variable in it."""
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return any("cuda" in str(part.value) for part in parts)
+
+
+def is_of_cuda(node: ast.AST, module: Module) -> bool:
+    """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU."""
+    owner = module.classes.enclosing(node)
+    return owner is not None and _OF_CUDA.search(owner.name) is not None
+
+
+def is_fallback(possible: Possible, module: Module) -> bool:
+    """Tell what is taken where nothing is given: ``device or "cuda"``, ``get(key, "cuda")``."""
+    if possible.via in {Via.CONFIG, Via.ENVIRONMENT}:
+        return True
+    node: ast.expr = device_call(possible.node, module) or possible.node
+    parent = module.parent(node)
+    if isinstance(parent, ast.BoolOp):
+        return isinstance(parent.op, ast.Or) and parent.values[0] is not node
+    if not isinstance(parent, ast.IfExp) or not isinstance(parent.test, ast.Compare):
+        return False
+    return any(getattr(side, "value", 0) is None for side in parent.test.comparators)
 
 
 def device_call(literal: ast.expr, module: Module) -> ast.Call | None:

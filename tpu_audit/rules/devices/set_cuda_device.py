@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.devices.literals import is_of_cuda
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -20,7 +21,7 @@ RULE = Rule(
     code="TPA117",
     name="set-device-index",
     severity=Severity.ERROR,
-    words=("set_device", "set_device_index", "device", "device_of"),
+    words=("set_device", "set_device_index", "set_device_idx", "cuda"),
     docs=Docs(
         what="Finds `torch.cuda.set_device`, `torch.tpu.set_device`, "
         "`torch.accelerator.set_device_index` and `with torch.cuda.device(...)`.",
@@ -46,6 +47,7 @@ RULE = Rule(
             "        torch.cuda.set_device(device)\n"
         ),
         Case("import torch\nd = torch.device(0)\n"),
+        Case('import torch\nmod = getattr(torch, kind or "cuda")\nmod.set_device(0)\n'),
     ),
     invalid=(
         Case(
@@ -72,7 +74,9 @@ RULE = Rule(
 
 @RULE.call("torch.cuda.set_device", "torch.tpu.set_device")
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
-    """Find the calls."""
+    """Find the calls; those of a module picked by a variable are another rule's."""
+    if is_of_cuda(call, module) or not _is_literal(call.func, module):
+        return
     statement = module.parent(call)
     alone = isinstance(statement, ast.Expr)
     yield module.hit(
@@ -88,7 +92,7 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 @RULE.call("torch.cuda.device", "torch.cuda.device_of")
 def check_block(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find ``with torch.cuda.device(...)``."""
-    if isinstance(module.parent(call), ast.withitem):
+    if isinstance(module.parent(call), ast.withitem) and not is_of_cuda(call, module):
         yield module.hit(
             call,
             f"`with {name}(...)` raises on a TPU, where a process has one device",
@@ -107,3 +111,13 @@ def check_index(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
             "call it only where there are several devices",
             severity=Severity.WARNING,
         )
+
+
+def _is_literal(callee: ast.expr, module: Module) -> bool:
+    """Tell ``torch.cuda.set_device``, imported under whatever name, from ``backend.set_device``."""
+    while isinstance(callee, ast.Attribute):
+        callee = callee.value
+    if not isinstance(callee, ast.Name):
+        return False
+    bindings = module.scopes.bindings(callee)
+    return all(isinstance(binding.node, ast.alias) for binding in bindings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.devices.literals import is_of_cuda, says_cuda
 from tpu_audit.rules.python.devices import SinkKind, is_cuda
 from tpu_audit.rules.python.scopes import Kind
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -102,6 +103,8 @@ def _of_sink(
 ) -> Iterator[tuple[ast.expr, str | None]]:
     for possible in module.value(node):
         if not is_cuda(possible) or module.reach(possible.node).dead:
+            continue
+        if not says_cuda(possible.node) or is_of_cuda(possible.node, module):
             continue
         second = call.args[1:2] if call is not None and node in call.args[:1] else []
         if _runs(possible.node, module) or any(_runs(n, module) for n in second):

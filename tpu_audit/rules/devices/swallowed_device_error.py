@@ -24,7 +24,7 @@ RULE = Rule(
     code="TPA118",
     name="swallowed-device-error",
     severity=Severity.WARNING,
-    words=("except",),
+    words=(".to(*", ".cuda(*"),
     docs=Docs(
         what="Finds `try` around `.to(...)` or `.cuda()` with a handler that does nothing, or "
         "goes on with the CPU.",
