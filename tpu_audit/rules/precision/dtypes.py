@@ -17,7 +17,7 @@ _SPELLINGS = {
     **dict.fromkeys(("torch.complex64", "torch.cfloat", "complex64"), "complex64"),
     **dict.fromkeys(("torch.complex128", "torch.cdouble", "complex128"), "complex128"),
 }
-_WISH = re.compile(r"half|fp_?16|float_?16|16|mixed|precision|quant|dtype", re.IGNORECASE)
+_WISH = re.compile(r"half|fp_?16|float_?16|16|mixed|precision|quant|dtype|upcast", re.IGNORECASE)
 _MAKERS = frozenset({"from_pretrained", "from_config", "from_single_file", "pipeline"})
 REFERENCE = "https://docs.pytorch.org/docs/stable/tensor_attributes.html"
 AMP = "https://docs.pytorch.org/docs/stable/amp.html"

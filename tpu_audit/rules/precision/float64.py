@@ -10,6 +10,7 @@ from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of, takes_dtype
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -123,9 +124,8 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     default = isinstance(call, ast.Call) and module.is_named(call.func, "torch.set_default_dtype")
     device = isinstance(call, ast.Call) and keyword(call, "device") is not None
-    if default or device or module.context(node).hot:
-        return Severity.WARNING
-    return Severity.INFO
+    hot = device or module.context(node).hot
+    return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
 
 
 def _on_host(node: ast.expr, module: Module) -> bool:

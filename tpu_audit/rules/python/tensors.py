@@ -240,8 +240,12 @@ class Tensors:
     def _annotated_generic(self, hint: ast.Subscript) -> Holds:
         word = getattr(hint.value, "attr", getattr(hint.value, "id", ""))
         parts = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
-        if word in {"Optional", "Union"}:
-            return _most(map(self._annotated, parts))
+        if word == "Optional":
+            return self._annotated(parts[0])
+        if word == "Union":
+            held = _most(map(self._annotated, parts))
+            others = [p for p in parts if getattr(p, "value", "") is not None]
+            return held if len(others) == 1 or held not in _DEVICE else Holds.LIKELY
         if word in {"Float", "Int", "Bool", "Shaped", "Integer", "Num", "Annotated"}:
             return self._annotated(parts[0])
         return Holds.UNKNOWN
@@ -301,7 +305,7 @@ class Tensors:
         found = [held for argument in node.args for held in self._parts(argument)]
         found += [self.of(k.value) for k in node.keywords if k.arg in {"input", "other", "tensors"}]
         if any(held in _DEVICE for held in found):
-            return _most(found)
+            return Holds.TENSOR
         if Holds.UNKNOWN in found or Holds.HOST not in found:
             return Holds.LIKELY
         return Holds.HOST

@@ -26,7 +26,7 @@ _COLLATORS = (
     *("DataCollatorForLanguageModeling", "DataCollatorForMultipleChoice"),
 )
 _FIXED_SIZE = frozenset({"max_length"})
-_EACH_BATCH = re.compile(r"collat|batch|tokeni[sz]e|encode|preprocess|forward|step|generate|embed")
+_EACH_BATCH = re.compile(r"collat|batch|tokeni[sz]e|preprocess|forward|_step")
 """Functions that are called for each batch, by name."""
 
 RULE = Rule(
@@ -148,7 +148,7 @@ def _is_multiple(call: ast.Call) -> bool:
 def _is_each_batch(call: ast.Call, module: Module) -> bool:
     context = module.context(call)
     named = context.function is not None and _EACH_BATCH.search(context.function.name.lower())
-    return bool(named) or context.loop is not None or context.hot
+    return bool(named) or context.loop is not None
 
 
 def _hit(node: ast.AST, call: ast.Call, module: Module, severity: Severity | None) -> Hit:

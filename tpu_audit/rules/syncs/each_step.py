@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.upkeep import on_host
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,7 +34,7 @@ def runs_each_step(node: ast.AST, module: Module) -> bool:
     What runs once an epoch, every so many steps, in error handling or in tests does not.
     """
     context = module.context(node)
-    if not context.hot or context.test or is_rare(node, module):
+    if not context.hot or context.test or on_host(node, module) or is_rare(node, module):
         return False
     if context.training:
         loop = context.loop

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _CACHE = re.compile(
-    r"(?:^|_)(?:past|cache|cached|kv_cache|layer_past|mems)(?:_|$)|^(?:past|prev)_?(?:k|v|key|value)"
+    r"(?:past|prev|cached?|old)_?(?:k|v|key|value|keys|kv)(?:_states?|_layer|s)?$|layer_past"
+    r"|(?:k|v|key|value|kv|keys)_?(?:cache|past|memory)$"
 )
+_SERIES = re.compile(r"past_values$")
+"""A time series, whose past has one length."""
 _JOINS = ("torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack")
 
 RULE = Rule(
@@ -78,7 +81,7 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     parts = given.elts if isinstance(given, ast.List | ast.Tuple) else []
     if len(parts) < 2 or is_rare(call, module):  # noqa: PLR2004 # a pair
         return
-    cached = any(_CACHE.search(_word(part)) for part in parts if _is_held(part, module))
+    cached = any(_is_cache(part, module) for part in parts)
     if cached or _joins_itself(call, parts, module):
         yield module.hit(
             call,
@@ -87,39 +90,58 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         )
 
 
-def _word(node: ast.expr) -> str:
+def _is_cache(node: ast.expr, module: Module) -> bool:
+    """Tell whether a part is a cache of keys or values, not a window of one length."""
+    if isinstance(node, ast.Call) or tensors(module).of(node).on_host:
+        return False
     while isinstance(node, ast.Subscript):
+        if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
+            return False
         node = node.value
-    return str(getattr(node, "attr", getattr(node, "id", "")))
-
-
-def _is_held(node: ast.expr, module: Module) -> bool:
-    """Tell whether a part is a variable or attribute, not the result of a call."""
-    return not isinstance(node, ast.Call) and not tensors(module).of(node).on_host
+    word = str(getattr(node, "attr", getattr(node, "id", "")))
+    return _CACHE.search(word) is not None and not _SERIES.search(word)
 
 
 def _joins_itself(call: ast.Call, parts: list[ast.expr], module: Module) -> bool:
-    """Tell whether a loop assigns the join to one of its parts."""
+    """Tell whether a loop, or a method called each step, assigns the join to one of its parts."""
     statement = module.parent(call)
-    loop = module.context(call).loop
-    if loop is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
-    if not isinstance(target, ast.Name | ast.Attribute):
-        return False
     text = module.code(target)
-    return any(module.code(p) == text for p in parts) and not _is_fresh(target, loop, module)
+    if not any(module.code(part) == text for part in parts):
+        return False
+    if isinstance(target, ast.Name):
+        loop = module.context(call).loop
+        return loop is not None and _is_long(loop, module) and not _is_reset(target, loop, module)
+    return isinstance(target, ast.Attribute) and _is_kept(target, module)
 
 
-def _is_fresh(target: ast.expr, loop: ast.stmt, module: Module) -> bool:
-    """Tell whether each turn of the loop first gives the name another value."""
-    if not isinstance(target, ast.Name):
+def _is_long(loop: ast.For | ast.AsyncFor | ast.While, module: Module) -> bool:
+    """Tell whether a loop counts, waits or runs over batches: not one over a model's parts."""
+    if isinstance(loop, ast.While):
+        return True
+    counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
+    return counts or module.context(loop.body[0]).training
+
+
+def _is_reset(target: ast.Name, loop: ast.stmt, module: Module) -> bool:
+    """Tell whether the loop gives the name another value too: cut, or made anew each turn."""
+    end = loop.end_lineno or loop.lineno
+    return any(
+        isinstance(name.ctx, ast.Store) and name is not target and loop.lineno <= name.lineno <= end
+        for name in module.index.names.get(target.id, ())
+    )
+
+
+def _is_kept(target: ast.Attribute, module: Module) -> bool:
+    """Tell whether an attribute of the object grows with each call of a method."""
+    function = module.context(target).function
+    if function is None or function.name == "__init__" or not isinstance(target.value, ast.Name):
         return False
     stores = [
-        name
-        for name in module.index.names.get(target.id, ())
-        if isinstance(name.ctx, ast.Store)
-        and name is not target
-        and loop.lineno <= name.lineno < target.lineno
+        store
+        for store in module.index.attributes.get(target.attr, ())
+        if isinstance(store.ctx, ast.Store) and module.context(store).function is function
     ]
-    return bool(stores)
+    return target.value.id == "self" and len(stores) == 1

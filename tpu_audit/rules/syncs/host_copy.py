@@ -28,8 +28,8 @@ RULE = Rule(
     in_tests=None,
     docs=Docs(
         what='Finds `.cpu()`, `.to("cpu")`, `.numpy()` and NumPy functions on tensors in '
-        "`forward`, training loops and what they call, and `.numpy()` behind a copy that only CUDA tensors "
-        "get. In evaluation loops a copy is worth a note.",
+        "`forward`, training loops and what they call, and `.numpy()` behind a copy that only CUDA "
+        "tensors get. In evaluation loops a copy is worth a note.",
         why="The host waits for the TPU each step, and a compiled graph ends there.",
         example="def forward(self, x):\n    i = np.argsort(x.cpu().numpy())",
         instead="def forward(self, x):\n    i = torch.argsort(x)",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _RESULTS = re.compile(r"loss|logit|score|accura|grad|norm|prob|entropy|kl|correct|reward|token")
 """Names of what a training step computes."""
+_SHAPE = re.compile(r"shape|(?:^|_)size")
 _READERS = ("float", "int", "bool")
 
 RULE = Rule(
@@ -121,9 +122,14 @@ def builtins(module: Module) -> Iterator[Hit]:
         for name in module.index.names.get(word, ()):
             call = module.parent(name)
             if isinstance(call, ast.Call) and call.func is name and len(call.args) == 1:
-                read = tensors(module).may_be(call.args[0])
+                read = tensors(module).may_be(call.args[0]) and not _is_shape(call.args[0])
                 if read and runs_each_step(call, module) and not is_size(call, module):
                     yield _hit(call, f"{word}()", module)
+
+
+def _is_shape(node: ast.expr) -> bool:
+    """Tell whether an expression is named like a shape: its numbers are on the host as a rule."""
+    return any(_SHAPE.search(getattr(n, "attr", getattr(n, "id", ""))) for n in ast.walk(node))
 
 
 def _hit(call: ast.Call, what: str, module: Module) -> Hit:

@@ -16,7 +16,7 @@ SIZED = frozenset(
     {
         *("zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "view", "reshape"),
         *("expand", "repeat", "interpolate", "new_zeros", "new_ones", "new_full", "new_empty"),
-        *("one_hot", "unfold", "narrow", "split", "pad", "tile", "resize", "linspace"),
+        *("one_hot", "unfold", "narrow", "split", "pad", "tile", "resize"),
     }
 )
 """Functions and methods whose arguments are sizes."""
@@ -58,7 +58,11 @@ def _takes_sizes(use: ast.expr, module: Module) -> bool:
         while isinstance(holder, ast.Tuple):
             holder = module.parent(holder)
         return isinstance(holder, ast.Subscript) and tensors(module).may_be(holder.value)
-    return isinstance(parent, ast.Call) and child in parent.args and _is_sized(parent, module)
+    if not isinstance(parent, ast.Call) or child not in parent.args:
+        return False
+    # What ``full`` fills in is a value.
+    is_value = "full" in getattr(parent.func, "attr", "") and child is not parent.args[0]
+    return not is_value and _is_sized(parent, module)
 
 
 def _is_sized(call: ast.Call, module: Module) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _EXPERTS = re.compile(r"(?:^|_)experts?(?:_hit|_hitted)?$")
+_PARTS = frozenset({"split", "chunk", "tensor_split", "split_with_sizes", "meshgrid"})
 _LENGTH = re.compile(r"(?:^|_)(?:seq_?len|seqlen|seq_length|length|timesteps|n_steps|T|L)$")
 
 RULE = Rule(
@@ -100,8 +101,15 @@ def _what(node: ast.For, module: Module) -> str:
         return "steps of a tensor" if counts and _indexes(node, module) else ""
     if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "enumerate":
         iterated = iterated.args[0] if iterated.args else iterated
-    plain = isinstance(iterated, ast.Name | ast.Subscript)
+    plain = isinstance(iterated, ast.Name | ast.Subscript) and not _is_split(iterated, module)
     return "a tensor's rows" if plain and tensors(module).is_tensor(iterated) else ""
+
+
+def _is_split(node: ast.expr, module: Module) -> bool:
+    """Tell whether a name holds the parts of a tensor: as many as the code says."""
+    bindings = module.scopes.bindings(node) if isinstance(node, ast.Name) else ()
+    calls = [binding.value for binding in bindings if isinstance(binding.value, ast.Call)]
+    return any(getattr(call.func, "attr", "") in _PARTS for call in calls)
 
 
 def _is_length(node: ast.expr, module: Module) -> bool:
