@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.hit import Hit
@@ -47,13 +48,19 @@ def words_of(text: str) -> frozenset[bytes]:
 def relevant(rules: Iterable[Rule], text: str) -> tuple[Rule, ...]:
     """Return the rules that have something to look for in a text. Cheap: nothing is parsed."""
     words = words_of(text)
-    return tuple(rule for rule in rules if not rule.words or _mentions(rule.words, words, text))
+    return tuple(rule for rule in rules if _mentions(rule.words, words, text))
 
 
 def _mentions(wanted: tuple[str, ...], words: frozenset[bytes], text: str) -> bool:
-    return any(
-        word[:-1] in text if word.endswith("*") else word.encode() in words for word in wanted
-    )
+    whole, parts = _split(wanted)
+    return not wanted or not whole.isdisjoint(words) or any(part in text for part in parts)
+
+
+@cache
+def _split(wanted: tuple[str, ...]) -> tuple[frozenset[bytes], tuple[str, ...]]:
+    """Return a rule's whole words, and the beginnings of the others."""
+    whole = frozenset(word.encode() for word in wanted if not word.endswith("*"))
+    return whole, tuple(word[:-1] for word in wanted if word.endswith("*"))
 
 
 def check_module(module: Module, rules: Iterable[Rule]) -> list[Found]:

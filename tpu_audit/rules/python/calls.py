@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.walk import children
+
 if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
@@ -86,5 +88,5 @@ def _returns(function: Function) -> list[ast.expr]:
         if isinstance(node, ast.Return) and node.value is not None:
             found.append(node.value)
         elif not isinstance(node, (*_NESTED, ast.expr)):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
     return found

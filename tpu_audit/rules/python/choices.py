@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.devices import is_cuda
+from tpu_audit.rules.python.walk import children, descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def depends_on_availability(module: Module, test: ast.expr) -> bool:
         seen.add(node)
         if isinstance(node, ast.Call) and module.is_named(node.func, *_AVAILABILITY):
             return True
-        stack += [*ast.iter_child_nodes(node), *_sources(module, node)]
+        stack += [*children(node), *_sources(module, node)]
     return False
 
 
@@ -101,6 +102,6 @@ def _devices(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(statement, ast.Assign) and _has_cuda(module, statement.value):
         yield statement.value
     elif isinstance(statement, ast.Assign | ast.Expr | ast.Return) and statement.value is not None:
-        for node in ast.walk(statement.value):
+        for node in descend(statement.value):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "cuda":
                 yield node

@@ -7,6 +7,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.walk import descend
+
 if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
@@ -126,7 +128,7 @@ def _in_body(owner: ast.ClassDef, name: str) -> list[ast.expr]:
 
 def _words(hint: ast.expr) -> set[str]:
     """Return the names in an annotation or a callee, quoted ones too."""
-    found = {node.id for node in ast.walk(hint) if isinstance(node, ast.Name)}
+    found = {node.id for node in descend(hint) if isinstance(node, ast.Name)}
     if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
         found |= set(_IDENTIFIER.findall(hint.value))
     return found

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.walk import children, descend
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -158,7 +160,7 @@ class Contexts:
 
 def _own_nodes(loop: ast.AST) -> Iterator[ast.AST]:
     """Iterate over what a loop does itself: an epoch's loop does not do what its batches' does."""
-    for node in ast.iter_child_nodes(loop):
+    for node in children(loop):
         if not isinstance(node, (*_LOOPS, *_FUNCTIONS)):
             yield node
             yield from _own_nodes(node)
@@ -167,7 +169,7 @@ def _own_nodes(loop: ast.AST) -> Iterator[ast.AST]:
 def _over_batches(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     if isinstance(loop, ast.While):
         return False
-    header = [*ast.walk(loop.iter), *ast.walk(loop.target)]
+    header = descend(loop.iter, loop.target)
     words = (getattr(n, "attr", getattr(n, "id", "")) for n in header)
     return any(_BATCHES.search(word) for word in words)
 
@@ -175,7 +177,7 @@ def _over_batches(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
 def _catches(node: ast.Try) -> bool:
     return any(
         handler.type is None
-        or any(getattr(n, "attr", getattr(n, "id", "")) in _CAUGHT for n in ast.walk(handler.type))
+        or any(getattr(n, "attr", getattr(n, "id", "")) in _CAUGHT for n in descend(handler.type))
         for handler in node.handlers
     )
 

