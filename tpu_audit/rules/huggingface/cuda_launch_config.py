@@ -128,11 +128,11 @@ def check_megatron(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 def check_dict(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find DeepSpeed configs as dicts."""
     parent = module.parent(constant)
-    if constant.value == "zero_optimization" and isinstance(parent, ast.Dict):
-        if roles.entry(module, constant) is not None:
-            yield module.hit(
-                constant, f"this is a DeepSpeed config: {_DEEPSPEED}", _FSDP, cause=_DEEPSPEED
-            )
+    is_key = constant.value == "zero_optimization" and isinstance(parent, ast.Dict)
+    if is_key and roles.entry(module, constant) is not None:
+        yield module.hit(
+            constant, f"this is a DeepSpeed config: {_DEEPSPEED}", _FSDP, cause=_DEEPSPEED
+        )
 
 
 @RULE.document("deepspeed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -13,6 +12,7 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document
@@ -129,9 +129,9 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
 def check_name(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find members of ``OptimizerNames`` given to a trainer."""
     member = name.rpartition(".")[2]
-    if "BNB" in member or "8BIT" in member or "PAGED" in member or "APEX" in member:
-        if roles.role(module, node) in _ROLES:
-            yield module.hit(node, f"`{member}` {_BNB}: on a TPU it raises", _advice("adamw_torch"))
+    foreign = any(mark in member for mark in ("BNB", "8BIT", "PAGED", "APEX"))
+    if foreign and roles.role(module, node) in _ROLES:
+        yield module.hit(node, f"`{member}` {_BNB}: on a TPU it raises", _advice("adamw_torch"))
 
 
 @RULE.document("json", "yaml", "toml", "ini")

@@ -29,7 +29,7 @@ _NAMES = {
     ),
     "fp16_full_eval": (
         "bf16_full_eval",
-        "`fp16_full_eval` evaluates in float16, which a TPU computes as bfloat16 in a narrower range",
+        "`fp16_full_eval` evaluates in float16, computed as bfloat16 in a narrower range",
         Severity.WARNING,
     ),
     "tf32": ("", "`tf32` needs an NVIDIA GPU: on a TPU the arguments raise", Severity.ERROR),
@@ -80,8 +80,9 @@ RULE = Rule(
             "    bf16=True,\n)\n",
         ),
         Case(
-            "import torch\nargs = TrainingArguments('o', fp16=not torch.cuda.is_bf16_supported())\n",
-            lines=(2,),
+            "import torch\nnew = torch.cuda.is_bf16_supported()\n"
+            "args = TrainingArguments('o', fp16=not new)\n",
+            lines=(3,),
         ),
         Case(
             "config = {'output_dir': 'o', 'fp16': True}\nargs = TrainingArguments(**config)\n",

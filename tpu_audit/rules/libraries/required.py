@@ -25,6 +25,7 @@ class Required:
 
     name: str
     """As PEP 503 compares it."""
+    specifier: str
     node: ast.expr
     optional: bool
 
@@ -48,7 +49,9 @@ def _listed(module: Module, node: ast.expr, *, optional: bool) -> Iterator[Requi
         for text in module.value(element).strings():
             parsed = parse(text)
             if parsed is not None:
-                yield Required(name=parsed.name, node=element, optional=optional)
+                yield Required(
+                    name=parsed.name, specifier=parsed.specifier, node=element, optional=optional
+                )
 
 
 def _installed(module: Module) -> Iterator[Required]:
@@ -59,7 +62,9 @@ def _installed(module: Module) -> Iterator[Required]:
             for word in found.group(1).split():
                 parsed = None if word.startswith("-") else parse(word.strip("\"'"))
                 if parsed is not None:
-                    yield Required(name=parsed.name, node=constant, optional=False)
+                    yield Required(
+                        name=parsed.name, specifier=parsed.specifier, node=constant, optional=False
+                    )
         if constant.value == "install":
             yield from _arguments(module, constant)
 
@@ -74,7 +79,9 @@ def _arguments(module: Module, constant: ast.Constant) -> Iterator[Required]:
         for element, word in zip(parent.elts[place + 1 :], words[place + 1 :], strict=True):
             parsed = parse(word) if isinstance(word, str) and not word.startswith("-") else None
             if parsed is not None:
-                yield Required(name=parsed.name, node=element, optional=False)
+                yield Required(
+                    name=parsed.name, specifier=parsed.specifier, node=element, optional=False
+                )
 
 
 def _is_run(node: ast.AST | None) -> bool:
