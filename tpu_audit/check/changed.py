@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 from collections import deque
@@ -18,6 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_LETTERS = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"v": b"\v",
+}
 Ranges = tuple[tuple[int, int], ...]
 
 
@@ -77,7 +86,13 @@ def _unquoted(name: str) -> str:
     name = name.removesuffix("\t")
     if not name.startswith('"'):
         return name
-    return str(ast.literal_eval(name)).encode("latin-1", "replace").decode("utf-8", "replace")
+    raw = name[1:-1].encode("utf-8", "surrogateescape")
+    return _ESCAPE.sub(_character, raw).decode("utf-8", "surrogateescape")
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    code = match.group(1)
+    return bytes([int(code, 8)]) if len(code) > 1 else _LETTERS.get(code, code)
 
 
 def _root(folder: Path) -> Path:

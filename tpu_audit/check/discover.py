@@ -85,8 +85,9 @@ class _Walk:
     def explicit(self, path: Path) -> None:
         """Take a file that was named."""
         absolute = _absolute(path)
-        if absolute not in self._files:
-            self._files.add(absolute)
+        real = os.path.realpath(absolute)
+        if real not in self._files:
+            self._files.add(real)
             shown = _shown(absolute)
             logical = shown if not os.path.isabs(shown) else path.name
             self.found.sources.append(
@@ -106,18 +107,16 @@ class _Walk:
         while self._links:
             links, self._links = self._links, []
             for path, root in links:
-                real = os.path.realpath(path)
                 if os.path.isdir(path):
                     self._visit(path, root)
-                elif real not in self._files and os.path.isfile(path):
-                    self._files.add(real)
-                    self._add(path, root)
+                elif os.path.isfile(path):
+                    self._add(path, os.path.realpath(path), root)
 
     def _visit(self, top: str, root: _Root) -> None:
         """Walk a tree with a stack: depth is the file system's to choose."""
-        stack = [(top, root)]
+        stack = [(top, os.path.realpath(top), root)]
         while stack:
-            folder, here = stack.pop()
+            folder, real, here = stack.pop()
             entries = self._list(folder)
             ignores = ignores_of(folder, here.ignores) if self._respect else None
             inner = _Root(base=here.base, ignores=ignores)
@@ -128,10 +127,9 @@ class _Walk:
                 if entry.is_symlink():
                     self._links.append((entry.path, inner))
                 elif entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, inner))
-                elif entry.path not in self._files and entry.is_file(follow_symlinks=False):
-                    self._files.add(entry.path)
-                    self._add(entry.path, inner)
+                    folders.append((entry.path, f"{real}/{entry.name}", inner))
+                elif entry.is_file(follow_symlinks=False):
+                    self._add(entry.path, f"{real}/{entry.name}", inner)
             stack += reversed(folders)
 
     def _list(self, folder: str) -> list[os.DirEntry[str]]:
@@ -164,10 +162,12 @@ class _Walk:
     def _named(self, name: str, relative: str) -> bool:
         return any(fnmatchcase(name, p) or fnmatchcase(relative, p) for p in self._excludes)
 
-    def _add(self, path: str, root: _Root) -> None:
-        self.found.sources.append(
-            Source(path=path, shown=_shown(path), logical=path[len(root.base) + 1 :])
-        )
+    def _add(self, path: str, real: str, root: _Root) -> None:
+        """Add a file, unless it was found under another name."""
+        if real not in self._files:
+            self._files.add(real)
+            logical = path[len(root.base) + 1 :]
+            self.found.sources.append(Source(path=path, shown=_shown(path), logical=logical))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
