@@ -17,6 +17,11 @@ SINKS = {
     "unknown function": ('build(torch_device="cuda")', SinkKind.KEYWORD),
     "map_location": ('torch.load(p, map_location="cuda")', SinkKind.MAP_LOCATION),
     "map_location by place": ('torch.load(p, "cuda")', SinkKind.MAP_LOCATION),
+    "jit.load by place": ('torch.jit.load(p, "cuda")', SinkKind.MAP_LOCATION),
+    "load_file by place": (
+        'from safetensors.torch import load_file\nload_file(p, "cuda")',
+        SinkKind.KEYWORD,
+    ),
     "device_map": ('M.from_pretrained(n, device_map="cuda")', SinkKind.DEVICE_MAP),
     "generator": ('torch.Generator("cuda")', SinkKind.GENERATOR),
     "generator by keyword": ('torch.Generator(device="cuda")', SinkKind.GENERATOR),

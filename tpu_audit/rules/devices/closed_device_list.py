@@ -79,6 +79,20 @@ RULE = Rule(
         ),
         Case('f = {"cuda": fast, "cpu": slow}[x.device.type]\n', lines=(1,)),
         Case(
+            "TABLE = {'cuda': 1, 'cpu': 2}\ndef f(device):\n    return TABLE[device.type]\n",
+            lines=(3,),
+        ),
+        Case(
+            "KINDS = ('cpu', 'cuda')\ndef f(device):\n    if device not in KINDS:\n"
+            "        raise ValueError(device)\n",
+            lines=(3,),
+        ),
+        Case(
+            "match device.type:\n    case 'cuda':\n        a()\n    case 'cpu':\n        b()\n"
+            "    case _:\n        raise ValueError\n",
+            lines=(1,),
+        ),
+        Case(
             'def f(device):\n    if device == "cuda":\n        n = 2\n    elif device == "cpu":\n'
             "        n = 1\n    return n\n",
             lines=(2,),
@@ -123,11 +137,36 @@ def check_click(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
         yield from _choices(call.args[0], module)
 
 
+@RULE.node(ast.Compare)
+def check_named(compare: ast.Compare, module: Module) -> Iterator[Hit]:
+    """Find ``if device not in SUPPORTED: raise``."""
+    kinds = compare.comparators[0]
+    if not isinstance(kinds, ast.Name | ast.Attribute) or is_foreign(module):
+        return
+    if not isinstance(compare.ops[0], ast.In | ast.NotIn) or not is_device(compare.left, module):
+        return
+    names = {getattr(item, "value", None) for item in module.elements(kinds)}
+    if "cuda" in names and effect(compare, module) is Effect.REJECTED:
+        yield module.hit(compare, "a TPU is refused here: the list does not name it", _ADVICE)
+
+
+@RULE.node(ast.Match)
+def check_match(match: ast.Match, module: Module) -> Iterator[Hit]:
+    """Find ``case _: raise`` after cases for CUDA and other devices."""
+    last = match.cases[-1]
+    texts = {str(getattr(n, "value", "")) for c in match.cases for n in ast.walk(c.pattern)}
+    rest = isinstance(last.pattern, ast.MatchAs) and last.guard is None
+    refused = rest and isinstance(last.body[-1], ast.Raise)
+    known = "cuda" in texts and "tpu" not in texts and is_device(match.subject, module)
+    if refused and known:
+        yield module.hit(match.subject, "a TPU is refused here: no case names it", _ADVICE)
+
+
 @RULE.node(ast.Subscript)
 def check_table(subscript: ast.Subscript, module: Module) -> Iterator[Hit]:
     """Find tables by device that are asked for a device they may lack."""
-    table = subscript.value
-    if isinstance(table, ast.Dict) and is_device(subscript.slice, module):
+    table = _table(subscript.value, module)
+    if table is not None and is_device(subscript.slice, module):
         keys = [getattr(key, "value", None) for key in table.keys]
         if "cuda" in keys and all(key in _KINDS for key in keys):
             yield module.hit(subscript, "the table has no entry for a TPU: KeyError", _ADVICE)
@@ -143,6 +182,14 @@ def _is_for_old_versions(node: ast.AST, module: Module) -> bool:
                 return True
         parent = module.parent(parent)
     return False
+
+
+def _table(node: ast.expr, module: Module) -> ast.Dict | None:
+    """Return the dict that is looked up in, or a name's only value."""
+    if isinstance(node, ast.Name):
+        values = [binding.value for binding in module.scopes.bindings(node)]
+        node = values[0] if len(values) == 1 and values[0] is not None else node
+    return node if isinstance(node, ast.Dict) else None
 
 
 def _choices(node: ast.expr, module: Module) -> Iterator[Hit]:

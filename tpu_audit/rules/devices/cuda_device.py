@@ -12,6 +12,7 @@ from tpu_audit.rules.devices.literals import (
     is_fallback,
     is_foreign,
     is_of_cuda,
+    is_stored,
     names_index,
     over_literal,
 )
@@ -36,8 +37,6 @@ _KINDS = (
     *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
     *(SinkKind.ASSIGNED, SinkKind.ENTRY),
 )
-_WEAK = frozenset({SinkKind.ASSIGNED, SinkKind.ENTRY})
-"""Where the value goes from there is not known."""
 
 RULE = Rule(
     code="TPA101",
@@ -107,6 +106,10 @@ RULE = Rule(
         Case("import torch as th\nth.set_default_device('cuda')\n", lines=(2,)),
         Case('run({"device": "cuda", "lr": 0.1})\n', lines=(1,), severity=Severity.WARNING),
         Case('import torch\nx = getattr(torch, "ones")(2, device="cuda")\n', lines=(2,)),
+        Case(
+            "from safetensors.torch import load_file\ns = load_file(p, 'cuda')\n",
+            lines=(2,),
+        ),
         Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
@@ -119,7 +122,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
     if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
         return
-    weak = sink.kind in _WEAK
+    weak = is_stored(sink)
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue

@@ -76,6 +76,11 @@ RULE = Rule(
             lines=(3,),
         ),
         Case(
+            "import typer\n"
+            'def main(device: str = typer.Option("cuda", help="d")):\n    go(device)\n',
+            lines=(2,),
+        ),
+        Case(
             'import torch\ndef move(x, where="cuda"):\n    return x.to(where)\n',
             lines=(2,),
         ),
@@ -109,23 +114,22 @@ def check_used(sink: DeviceSink, module: Module) -> Iterator[Hit]:
 def _declared(module: Module) -> Iterator[ast.expr]:
     for argument, default in parameters(module):
         if _is_device(argument.arg, module):
-            yield default
+            yield from _held(default)
     for name, defaults in module.options.defaults.items():
         if _is_device(name, module):
             yield from defaults
     for statement in module.index.of(ast.AnnAssign):
         named = statement.value is not None and module.is_device(statement.target)
         if named and isinstance(module.parent(statement), ast.ClassDef):
-            yield from _field(statement)
+            yield from _held(statement.value)
 
 
-def _field(statement: ast.AnnAssign) -> Iterator[ast.expr]:
-    """Return a field's default: ``= "cuda"``, or in ``field(default="cuda")``."""
-    value = statement.value
+def _held(value: ast.expr | None) -> Iterator[ast.expr]:
+    """Iterate over what is a default: ``"cuda"``, or what ``field(default="cuda")`` holds."""
     if isinstance(value, ast.Call):
         yield from value.args[:1]
         yield from (k.value for k in value.keywords if k.arg == "default")
-    elif value is not None:
+    if value is not None:
         yield value
 
 

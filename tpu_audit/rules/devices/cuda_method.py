@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -10,13 +11,13 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_ADVICE = "write `.to(device)` with the accelerator's device"
 _PARAMETERS = ("device", "non_blocking", "memory_format")
 
 RULE = Rule(
@@ -40,6 +41,8 @@ RULE = Rule(
         Case("import barracuda\nbarracuda.cuda()\n"),
         Case("from numba import cuda\nimport numba\nnumba.cuda()\n"),
         Case("import torch\nif torch.cuda.is_available():\n    x = x.cuda()\n"),
+        Case("torch.load(p, map_location=lambda s, l: s.cuda())\n"),
+        Case("import torch\nok = hasattr(torch, 'cuda') and getattr(torch, 'cuda')\n"),
         Case('"""Call ``x.cuda()``."""\n# x.cuda()\n'),
     ),
     invalid=(
@@ -61,6 +64,8 @@ RULE = Rule(
             lines=(2,),
             fixed="import torch\nx = x.to(device)\n",
         ),
+        Case("import torch\nfrom torch import nn\nmap(torch.Tensor.cuda, xs)\n", lines=(3,)),
+        Case('getattr(model, "cuda")()\n', lines=(1,)),
         Case(
             "import torch\ndef test_move():\n    x.cuda()\n",
             filename="tests/test_move.py",
@@ -74,20 +79,46 @@ RULE = Rule(
 @RULE.method("cuda")
 def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find calls of ``.cuda`` on anything but an imported package."""
-    if module.is_imported(receiver) or not _is_move(call):
+    if module.is_imported(receiver) or not _is_move(call) or _is_location(call, module):
         return
     yield module.hit(
         call,
         "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
-        "write `.to(device)` with the accelerator's device",
+        _ADVICE,
         fix=_fix(call, receiver, module),
         span=module.method_span(call),
     )
 
 
+@RULE.use("torch.nn.Module.cuda", "torch.Tensor.cuda")
+def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find ``torch.Tensor.cuda``, called or passed on as a function."""
+    yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
+
+
+@RULE.string("cuda")
+def check_looked_up(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find ``getattr(x, "cuda")()``."""
+    call = module.parent(constant)
+    if constant.value != "cuda" or not isinstance(call, ast.Call):
+        return
+    used = module.parent(call)
+    called = isinstance(used, ast.Call) and used.func is call
+    looked_up = getattr(call.func, "id", "") == "getattr" and constant in call.args[1:2]
+    if called and looked_up and not module.is_imported(call.args[0]):
+        yield module.hit(call, "`cuda()` raises on a TPU, built without CUDA", _ADVICE)
+
+
 def _is_move(call: ast.Call) -> bool:
     """Tell a tensor's or module's method from another's by its arguments."""
     return len(call.args) <= len(_PARAMETERS) and all(k.arg in _PARAMETERS for k in call.keywords)
+
+
+def _is_location(call: ast.Call, module: Module) -> bool:
+    """Tell ``map_location=lambda storage, place: storage.cuda()``, another rule's."""
+    holder = module.parent(call)
+    use = module.parent(holder) if isinstance(holder, ast.Lambda) else None
+    return isinstance(use, ast.keyword) and use.arg == "map_location"
 
 
 def _fix(call: ast.Call, receiver: ast.expr, module: Module) -> Fix:

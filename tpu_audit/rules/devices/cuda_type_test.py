@@ -72,6 +72,11 @@ RULE = Rule(
         Case('ok = "cuda" in name or title.startswith("cuda")\n'),
         Case('if device.type != "cuda":\n    raise ValueError(device)\n'),
         Case('"""device.type == "cuda" is false."""\n# if device == "cuda": pass\n'),
+        Case(
+            'def pick(device):\n    if device.startswith("cuda:"):\n'
+            "        torch.cuda.set_device(device)\n"
+            '    elif device.startswith("npu:"):\n        torch.npu.set_device(device)\n'
+        ),
         Case('many = device_map == "cuda"\n'),
     ),
     invalid=(

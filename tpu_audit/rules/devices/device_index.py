@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.devices import SinkKind
+from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -22,6 +23,8 @@ _RANK = re.compile(
     re.IGNORECASE,
 )
 """Names of numbers that differ from process to process."""
+_NEAR = frozenset({Via.LITERAL, Via.VARIABLE, Via.ATTRIBUTE})
+"""How a number that is meant comes there; a default may be overridden."""
 
 RULE = Rule(
     code="TPA104",
@@ -88,7 +91,11 @@ def _is_pytorch(sink: DeviceSink, module: Module) -> bool:
 
 
 def _indices(node: ast.expr, module: Module) -> set[int]:
-    return {p.value for p in module.value(node) if type(p.value) is int and p.value >= 0}
+    return {
+        p.value
+        for p in module.value(node)
+        if type(p.value) is int and p.value >= 0 and p.via in _NEAR
+    }
 
 
 def _is_rank(node: ast.expr, module: Module) -> bool:

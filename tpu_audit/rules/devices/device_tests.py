@@ -24,6 +24,8 @@ _KERNEL = re.compile(
 )
 _SETTINGS = frozenset({"pin_memory", "non_blocking", "persistent_workers", "pin_memory_device"})
 """Arguments that have no effect on a TPU."""
+_SKIPS = frozenset({"skipIf", "skipUnless", "skipif", "xfail"})
+"""Decorators of tests: a rule on tests has them."""
 
 
 class Effect(Enum):
@@ -95,6 +97,8 @@ def effect(atom: ast.expr, module: Module) -> Effect:
         return Effect.NOTHING
     if isinstance(use.parent, ast.keyword):
         return _of_keyword(use.parent, module)
+    if isinstance(use.parent, ast.Call) and _word(use.parent.func) in _SKIPS:
+        return Effect.NOTHING
     if isinstance(use.parent, ast.Assert):
         return Effect.REJECTED if use.positive else Effect.NOTHING
     if isinstance(use.parent, ast.If | ast.IfExp) and use.test is use.parent.test:
@@ -144,7 +148,7 @@ def _of_keyword(argument: ast.keyword, module: Module) -> Effect:
         return Effect.NOTHING
     if argument.arg != "enabled" or not isinstance(call, ast.Call):
         return Effect.VALUE
-    word = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    word = _word(call.func)
     if "autocast" in word:
         return Effect.NO_AUTOCAST
     return Effect.NOTHING if "Scaler" in word else Effect.VALUE
@@ -160,10 +164,18 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     cuda, other = arms if use.positive else (arms[1], arms[0])
     if other and isinstance(other[-1], ast.Raise):
         return Effect.REJECTED
+    if not other and all(_is_of_cuda(node, module) for node in cuda):
+        return Effect.NOTHING
     guarded = guard_of(atom, module)
     if guarded is not Guarded.WAY:
         return Effect.NOTHING if guarded is Guarded.EXTRA else Effect.REJECTED
     return _compared(cuda, other, choice, module)
+
+
+def _is_of_cuda(node: ast.AST, module: Module) -> bool:
+    """Tell a statement that only calls CUDA's own API."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and module.is_named(call.func, "torch.cuda.*")
 
 
 def taken(statements: Sequence[ast.stmt], module: Module) -> Sequence[ast.stmt]:
@@ -211,6 +223,10 @@ def _value(node: ast.AST) -> ast.expr | None:
 
 def _calls(arms: Iterable[ast.AST], method: str) -> bool:
     return any(_is_method(node, method) for arm in arms for node in ast.walk(arm))
+
+
+def _word(callee: ast.expr) -> str:
+    return str(getattr(callee, "attr", getattr(callee, "id", "")))
 
 
 def _is_method(node: ast.AST, name: str) -> bool:

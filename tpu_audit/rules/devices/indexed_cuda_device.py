@@ -13,6 +13,7 @@ from tpu_audit.rules.devices.literals import (
     is_fallback,
     is_foreign,
     is_of_cuda,
+    is_stored,
     names_index,
     over_literal,
     says_cuda,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
 _DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
-_WEAK = frozenset({SinkKind.ASSIGNED, SinkKind.ENTRY})
 
 RULE = Rule(
     code="TPA102",
@@ -87,6 +87,7 @@ RULE = Rule(
             "        return x.to(self.place)\n",
             lines=(3,),
         ),
+        Case("CFG = dict(device='cuda:0')\n", lines=(1,), severity=Severity.WARNING),
         Case('device = f"cuda:{local_rank}"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
         Case(
             'x = x.to(f"cuda:{rank}") if backend == "nccl" else x\n',
@@ -110,7 +111,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             continue
         if is_default(possible.node, module) or _is_test_data(sink, module):
             continue
-        weak = sink.kind in _WEAK or _needs_nccl(sink.node, module)
+        weak = is_stored(sink) or _needs_nccl(sink.node, module)
         weak = weak or is_fallback(possible, module)
         yield module.hit(
             possible.node,

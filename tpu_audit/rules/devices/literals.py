@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.devices import SinkKind
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.python.scopes import default_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Applicability, Fix
+    from tpu_audit.rules.python.devices import DeviceSink
     from tpu_audit.rules.python.module import Module
     from tpu_audit.rules.python.possible import Possible
 
@@ -32,6 +34,7 @@ _PYTORCH = frozenset(
         *("timm", "torchvision", "torchaudio", "sentence_transformers", "peft", "trl"),
     }
 )
+_NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
 """Classes that stand for CUDA in a library that has others beside."""
 
@@ -46,6 +49,14 @@ def is_of_cuda(node: ast.AST, module: Module) -> bool:
     """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU."""
     owner = module.classes.enclosing(node)
     return owner is not None and _OF_CUDA.search(owner.name) is not None
+
+
+def is_stored(sink: DeviceSink) -> bool:
+    """Tell a device that is kept under a name: where it goes from there is not known."""
+    if sink.kind in {SinkKind.ASSIGNED, SinkKind.ENTRY} or sink.call is None:
+        return True
+    callee = sink.call.func
+    return getattr(callee, "attr", getattr(callee, "id", "")) in _NAMESPACES
 
 
 def is_fallback(possible: Possible, module: Module) -> bool:

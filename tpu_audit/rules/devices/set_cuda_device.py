@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import is_of_cuda
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
+_RANK = re.compile(r"rank|gpu|device_?id|index", re.IGNORECASE)
 
 RULE = Rule(
     code="TPA117",
@@ -47,6 +49,7 @@ RULE = Rule(
             "        torch.cuda.set_device(device)\n"
         ),
         Case("import torch\nd = torch.device(0)\n"),
+        Case("import torch\ntorch.accelerator.set_device_index(device)\n"),
         Case('import torch\nmod = getattr(torch, kind or "cuda")\nmod.set_device(0)\n'),
     ),
     invalid=(
@@ -104,7 +107,7 @@ def check_block(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 def check_index(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find indices other than 0."""
     index = call.args[0] if call.args else None
-    if index is not None and [p.value for p in module.value(index)] != [0]:
+    if index is not None and _is_rank(index, module):
         yield module.hit(
             call,
             f"`{name}` refuses any index but 0 on a TPU, where a process has one device",
@@ -121,3 +124,10 @@ def _is_literal(callee: ast.expr, module: Module) -> bool:
         return False
     bindings = module.scopes.bindings(callee)
     return all(isinstance(binding.node, ast.alias) for binding in bindings)
+
+
+def _is_rank(index: ast.expr, module: Module) -> bool:
+    """Tell an index that is not 0 in every process: a rank, or a number above 0."""
+    word = str(getattr(index, "attr", getattr(index, "id", "")))
+    above = any(type(p.value) is int and p.value > 0 for p in module.value(index))
+    return above or _RANK.search(word) is not None

@@ -67,6 +67,11 @@ RULE = Rule(
             lines=(4, 5),
         ),
         Case(
+            "class N:\n    def __init__(self):\n        self.a = A().to('cuda:0')\n"
+            "        self.b = B().cuda(1)\n",
+            lines=(4,),
+        ),
+        Case(
             "import torch\nfor n in range(4):\n    streams.append(torch.zeros(1, device="
             "'cuda:%d' % n))\n",
             lines=(3,),
@@ -94,8 +99,13 @@ def _indexed(module: Module) -> Iterator[tuple[ast.expr, str | None]]:
         call = module.parent(attribute)
         if not isinstance(call, ast.Call) or call.func is not attribute or not call.args:
             continue
-        if not module.is_imported(attribute.value) and _runs(call.args[0], module):
-            yield call.args[0], None
+        index = call.args[0]
+        if module.is_imported(attribute.value) or module.reach(call).dead:
+            continue
+        if _runs(index, module):
+            yield index, None
+        elif isinstance(index, ast.Constant) and type(index.value) is int:
+            yield index, f"cuda:{index.value}"
 
 
 def _of_sink(
@@ -111,6 +121,8 @@ def _of_sink(
             yield possible.node, None
         elif str(possible.value).partition(":")[2].isdigit():
             yield possible.node, str(possible.value)
+        elif second and isinstance(second[0], ast.Constant):
+            yield possible.node, f"cuda:{second[0].value}"
 
 
 def _runs(node: ast.expr, module: Module) -> bool:

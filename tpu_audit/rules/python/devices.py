@@ -64,6 +64,14 @@ _FIRST_ARGUMENT = {
     "torch.autocast": (SinkKind.AUTOCAST, "device_type"),
     "torch.amp.GradScaler": (SinkKind.AUTOCAST, "device"),
 }
+_LATER_ARGUMENT = {
+    "torch.load": (SinkKind.MAP_LOCATION, 1),
+    "torch.jit.load": (SinkKind.MAP_LOCATION, 1),
+    "torch.hub.load_state_dict_from_url": (SinkKind.MAP_LOCATION, 2),
+    "safetensors.torch.load_file": (SinkKind.KEYWORD, 1),
+    "safetensors.safe_open": (SinkKind.KEYWORD, 2),
+}
+"""The place of the device among the positional arguments, from 0."""
 
 
 def is_cuda(possible: Possible) -> bool:
@@ -126,9 +134,10 @@ def _keywords(module: Module) -> Iterator[DeviceSink]:
 
 
 def _loads(module: Module) -> Iterator[DeviceSink]:
-    for call in module.uses.called("torch.load"):
-        if len(call.args) > 1:
-            yield DeviceSink(kind=SinkKind.MAP_LOCATION, node=call.args[1], call=call)
+    for name, (kind, place) in _LATER_ARGUMENT.items():
+        for call in module.uses.called(name):
+            if len(call.args) > place:
+                yield DeviceSink(kind=kind, node=call.args[place], call=call)
 
 
 def _entries(module: Module) -> Iterator[DeviceSink]:
