@@ -82,7 +82,7 @@ def _pairs(
     kind: str, logical: str, source: SourceText, rules: Sequence[Rule], result: FileResult
 ) -> Iterator[tuple[Item, Fix | None]]:
     """Yield each hit with its repair; comments and gaps are added to ``result``."""
-    wanted = relevant(rules, source.text)
+    wanted = relevant(rules, source.text, kind)
     marked = "tpu-audit" in source.text
     if not wanted and not marked:
         return

@@ -45,10 +45,21 @@ def words_of(text: str) -> frozenset[bytes]:
     return frozenset(data.translate(_WORD_BYTES).split())
 
 
-def relevant(rules: Iterable[Rule], text: str) -> tuple[Rule, ...]:
-    """Return the rules that have something to look for in a text. Cheap: nothing is parsed."""
+def relevant(rules: Iterable[Rule], text: str, kind: str = "") -> tuple[Rule, ...]:
+    """Return the rules that have something to look for in a text. Cheap: nothing is parsed.
+
+    ``kind`` leaves out those that look at other kinds of files alone.
+    """
     words = words_of(text)
-    return tuple(rule for rule in rules if _mentions(rule.words, words, text))
+    wanted = (rule for rule in rules if _reads(rule, kind))
+    return tuple(rule for rule in wanted if _mentions(rule.words, words, text))
+
+
+def _reads(rule: Rule, kind: str) -> bool:
+    if kind in {"", "notebook"}:
+        return True
+    python = kind == "python"
+    return any((check.dispatch is not Dispatch.DOCUMENT) is python for check in rule.checks)
 
 
 def _mentions(wanted: tuple[str, ...], words: frozenset[bytes], text: str) -> bool:

@@ -35,11 +35,13 @@ RULE = Rule(
     ),
     docs=Docs(
         what="Finds `cudatoolkit`, `pytorch-cuda`, `cudnn` and other packages of CUDA in conda "
-        "environments and in `conda install`, builds of pytorch for CUDA, and the `nvidia` channel.",
+        "environments and in `conda install`, builds of pytorch for CUDA, and the `nvidia` "
+        "channel.",
         why="The environment holds gigabytes that a TPU cannot use; where its solver asks for a "
         "CUDA driver, it cannot be created on a TPU VM at all. torch-tpu comes from PyPI.",
         example="dependencies:\n  - pytorch\n  - pytorch-cuda=12.1",
-        instead="dependencies:\n  - python=3.12\n  - pip\n  - pip:\n      - torch\n      - torch-tpu",
+        instead="dependencies:\n  - python=3.12\n  - pip\n  - pip:\n      - torch\n"
+        "      - torch-tpu",
         references=(
             "https://docs.conda.io/projects/conda/en/stable/user-guide/tasks/manage-virtual.html",
             "https://pypi.org/project/torch-tpu/",
@@ -73,7 +75,8 @@ RULE = Rule(
             lines=(4, 6, 7, 8),
         ),
         Case(
-            "FROM mambaorg/micromamba\nRUN micromamba install -y -n base -c nvidia cuda-nvcc && \\\n"
+            "FROM mambaorg/micromamba\n"
+            "RUN micromamba install -y -n base -c nvidia cuda-nvcc && \\\n"
             "    conda clean -a\n",
             filename="Dockerfile",
             lines=(2, 2),

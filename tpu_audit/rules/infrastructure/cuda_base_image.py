@@ -103,7 +103,8 @@ RULE = Rule(
             lines=(1,),
         ),
         Case(
-            'import modal\nimage = modal.Image.from_registry("nvidia/cuda:12.4.0-devel-ubuntu22.04")\n',
+            "import modal\n"
+            'image = modal.Image.from_registry("nvidia/cuda:12.4.0-devel-ubuntu22.04")\n',
             lines=(2,),
             severity=Severity.WARNING,
         ),

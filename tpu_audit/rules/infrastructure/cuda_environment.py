@@ -105,18 +105,21 @@ RULE = Rule(
         ),
         Case(
             "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - name: t\n      env:\n"
-            '        - name: NCCL_DEBUG\n          value: "INFO"\n        - {name: A, value: "1"}\n',
+            '        - name: NCCL_DEBUG\n          value: "INFO"\n'
+            '        - {name: A, value: "1"}\n',
             filename="pod.yaml",
             lines=(7,),
         ),
         Case(
             "docker run -e CUDA_VISIBLE_DEVICES=0 --env=NCCL_DEBUG=WARN img\n"
-            "mpirun -np 2 -x NCCL_IB_DISABLE=1 python t.py\nsrun --export=ALL,CUDA_HOME=/c hostname\n",
+            "mpirun -np 2 -x NCCL_IB_DISABLE=1 python t.py\n"
+            "srun --export=ALL,CUDA_HOME=/c hostname\n",
             filename="r.sh",
             lines=(1, 1, 2, 3),
         ),
         Case(
-            "GPU ?= 0\nexport CUDA_VISIBLE_DEVICES := $(GPU)\nrun:\n\tNCCL_DEBUG=INFO python t.py\n",
+            "GPU ?= 0\nexport CUDA_VISIBLE_DEVICES := $(GPU)\nrun:\n"
+            "\tNCCL_DEBUG=INFO python t.py\n",
             filename="Makefile",
             lines=(2, 4),
         ),

@@ -36,7 +36,8 @@ RULE = Rule(
         why="What these jobs cover is never run on a TPU: a port has no tests until there is a "
         "job on a TPU machine beside them.",
         example="runs-on: [self-hosted, gpu]",
-        instead="Add a job on a runner with a TPU, and a marker for tests that need an accelerator.",
+        instead="Add a job on a runner with a TPU, and a marker for tests that need an "
+        "accelerator.",
         references=(
             "https://docs.github.com/en/actions/how-tos/write-workflows/choose-where-workflows-run",
             "https://docs.pytest.org/en/stable/example/markers.html",

@@ -82,7 +82,8 @@ RULE = Rule(
         Case(
             "GPUS=$(nvidia-smi -L | wc -l)\nsrun torchrun --nnodes 2 \\\n"
             "  --nproc_per_node $GPUS train.py\n"
-            "torchrun --nproc_per_node=\"$(python -c 'import torch; print(torch.cuda.device_count())')\""
+            "torchrun --nproc_per_node=\"$(python -c 'import torch; "
+            "print(torch.cuda.device_count())')\""
             " a.py\n",
             filename="job.sh",
             lines=(3, 4),

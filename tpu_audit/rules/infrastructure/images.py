@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.infrastructure.environment import variables
 from tpu_audit.rules.hit import Span
+from tpu_audit.rules.infrastructure.environment import variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -58,7 +58,7 @@ def _launcher(command: Command) -> tuple[str, int] | None:
             return "torchrun", place + 1
         if text == "-m" and after in _MODULES:
             return _MODULES[after], place + 1
-        if name.endswith(_END) and place or text == "echo":
+        if (name.endswith(_END) and place) or text == "echo":
             return None
     return None
 

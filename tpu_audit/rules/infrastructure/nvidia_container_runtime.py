@@ -63,7 +63,8 @@ RULE = Rule(
             lines=(4,),
         ),
         Case(
-            "services:\n  app:\n    build: .\n    deploy:\n      resources:\n        reservations:\n"
+            "services:\n  app:\n    build: .\n    deploy:\n      resources:\n"
+            "        reservations:\n"
             '          devices:\n            - capabilities: ["gpu"]\n              count: 1\n',
             filename="docker-compose.gpu.yml",
             lines=(8,),
@@ -164,7 +165,7 @@ def _belongs(word: Word, place: int, own: list[Word], wanted: set[str]) -> bool:
 
 
 def _image_place(words: list[Word]) -> int:
-    """Return the place of the first word behind the verb that neither is an option nor its value."""
+    """Return the place of the image: the first word behind the verb that belongs to no option."""
     before = ""
     verb = False
     for place, word in enumerate(words):

@@ -27,7 +27,8 @@ _MODULE = re.compile(
     re.IGNORECASE,
 )
 _PBS = re.compile(
-    r"(?:^|[:,+=])n?gpus?=\d|(?:^|[:,])gpu_(?:model|type|id)=|accelerator=(?:nvidia|true)", re.I
+    r"(?:^|[:,+=])n?gpus?=\d|(?:^|[:,])gpu_(?:model|type|id)=|accelerator=(?:nvidia|true)",
+    re.IGNORECASE,
 )
 _LSF = re.compile(r"ngpus\w*\s*=", re.IGNORECASE)
 _ADVICE = "run the job on a TPU VM, through queued resources or on GKE"
@@ -91,7 +92,8 @@ RULE = Rule(
             lines=(2,),
         ),
         Case(
-            '#!/bin/bash\n#BSUB -gpu "num=2:mode=exclusive_process"\n#BSUB -R "rusage[ngpus_excl_p=1]"\n',
+            '#!/bin/bash\n#BSUB -gpu "num=2:mode=exclusive_process"\n'
+            '#BSUB -R "rusage[ngpus_excl_p=1]"\n',
             filename="job.lsf",
             lines=(2, 3),
         ),

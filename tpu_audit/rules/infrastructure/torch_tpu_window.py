@@ -31,7 +31,13 @@ RULE = Rule(
     code="TPA810",
     name="outside-torch-tpu-window",
     severity=Severity.ERROR,
-    words=("torch", "pytorch"),
+    # "torch" alone is in every file of a project; these are the ways to bound a version
+    words=(
+        *(f"torch{sign}*" for sign in ("=", "<", ">", "~", "^", "!", "[", " =", " <", " >")),
+        *("torch ~*", "torch (*", 'torch"*', "torch'*", "python:3*", "python=*"),
+        *("python =*", "python <*", "python_requires", "requires-python*", "install_requires"),
+        *("extras_require"),
+    ),
     docs=Docs(
         what="Finds requirements whose versions of torch all lie outside 2.11.0 to 2.15.0, or of "
         "Python below 3.11, in requirements, project files, conda environments, `setup.py`, "
@@ -67,7 +73,8 @@ RULE = Rule(
             filename="Dockerfile",
         ),
         Case(
-            'from setuptools import setup\nsetup(install_requires=["torch>=1.8"], note="torch==1.0")\n',
+            "from setuptools import setup\n"
+            'setup(install_requires=["torch>=1.8"], note="torch==1.0")\n',
             filename="setup.py",
         ),
         Case("dependencies:\n  - pytorch >=2.0\n  - python >=3.8\n", filename="environment.yml"),
@@ -91,12 +98,14 @@ RULE = Rule(
             lines=(2, 3),
         ),
         Case(
-            "channels: [pytorch]\ndependencies:\n  - python=3.9\n  - pytorch::pytorch=1.13.1=py3.9_0\n",
+            "channels: [pytorch]\ndependencies:\n  - python=3.9\n"
+            "  - pytorch::pytorch=1.13.1=py3.9_0\n",
             filename="environment.yml",
             lines=(3, 4),
         ),
         Case(
-            "FROM python:3.10-slim\nRUN pip install -q \"torch==1.*\" && uv pip install 'torch>2.15'\n",
+            "FROM python:3.10-slim\n"
+            "RUN pip install -q \"torch==1.*\" && uv pip install 'torch>2.15'\n",
             filename="Dockerfile",
             lines=(1, 2, 2),
         ),
@@ -161,9 +170,10 @@ def check_setup(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
         return
     for node in _strings(keyword.value, module):
         parsed = parse(str(node.value))
-        if parsed and parsed.name == "torch" and applies(str(node.value)):
-            if parsed.specifier and not admits(_public(parsed.specifier), TORCH):
-                yield module.hit(node, _torch(parsed.specifier), _TORCH_ADVICE, cause="torch")
+        if not parsed or parsed.name != "torch" or not applies(str(node.value)):
+            continue
+        if parsed.specifier and not admits(_public(parsed.specifier), TORCH):
+            yield module.hit(node, _torch(parsed.specifier), _TORCH_ADVICE, cause="torch")
 
 
 def _strings(node: ast.expr, module: Module) -> Iterator[ast.Constant]:

@@ -55,12 +55,10 @@ def _admits_all(specifier: str, window: tuple[_Version, ...]) -> bool:
 def _fits(version: _Version, sign: str | None, text: str, star: str) -> bool:
     wanted = tuple(map(int, text.split(".")))
     low = (*wanted, 0, 0)[:3]
-    if sign in {None, "=", "=="}:
+    if sign in {None, "=", "==", "==="}:
         # conda's single sign and bare versions mean a prefix, and so does a star
-        exact = sign == "==" and not star
+        exact = sign in {"==", "==="} and not star
         return version == low if exact else version[: len(wanted)] == wanted[:3]
-    if sign == "===":
-        return version == low
     if sign == "!=":
         return version[: len(wanted)] != wanted if star else version != low
     if sign == "~=":
