@@ -10,6 +10,7 @@ from tpu_audit.rules.precision.dtypes import AMP
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import is_cuda
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _DEVICE = '(torch.accelerator.current_accelerator() or torch.device("cpu")).type'
 _OLD = "torch.cuda.amp.autocast"
+_SETTINGS = frozenset(
+    {Via.DEFAULT, Via.OPTION, Via.FIELD, Via.CONFIG, Via.ENVIRONMENT, Via.ATTRIBUTE}
+)
 
 RULE = Rule(
     code="TPA301",
@@ -43,6 +47,10 @@ RULE = Rule(
     valid=(
         Case("import torch\nwith torch.autocast(device.type, dtype=torch.bfloat16):\n    run()\n"),
         Case('import torch\nwith torch.autocast("cpu", dtype=torch.bfloat16):\n    run()\n'),
+        Case(
+            "import torch\nkind = 'cuda' if check() else x.device.type\n"
+            "with torch.autocast(kind):\n    run()\n"
+        ),
         Case("from mylib import autocast\nwith autocast('cuda'):\n    run()\n"),
         Case(
             "import torch\nif torch.cuda.is_available():\n"
@@ -90,8 +98,7 @@ RULE = Rule(
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find autocasts for CUDA, or for CUDA and the CPU alone."""
     device = call.args[0] if call.args else keyword(call, "device_type")
-    kinds = [] if device is None or name == _OLD else [*module.value(device)]
-    if name != _OLD and not any(map(is_cuda, kinds)):
+    if name != _OLD and (device is None or not _is_for_cuda(device, module)):
         return
     off = name != _OLD and _is_false(keyword(call, "enabled"))
     yield module.hit(
@@ -104,6 +111,14 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         else "give the accelerator's type",
         fix=_fix(call, name, device, module),
         severity=Severity.INFO if off else None,
+    )
+
+
+def _is_for_cuda(device: ast.expr, module: Module) -> bool:
+    """Tell whether the type is CUDA's: certainly, by a default, or in place of the CPU's."""
+    values = module.value(device)
+    return any(
+        is_cuda(possible) and (values.complete or possible.via in _SETTINGS) for possible in values
     )
 
 

@@ -51,7 +51,8 @@ RULE = Rule(
             fixed="import torch as T\nx = x.to(dev)\n",
         ),
         Case(
-            "from torch import channels_last_3d\nx = x.contiguous(memory_format=channels_last_3d)\n",
+            "from torch import channels_last_3d\n"
+            "x = x.contiguous(memory_format=channels_last_3d)\n",
             lines=(2,),
             fixed="from torch import channels_last_3d\nx = x.contiguous()\n",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.precision.dtypes import AMP
+from tpu_audit.rules.precision.dtypes import AMP, is_wished
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -68,6 +68,11 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.ERROR,
         ),
+        Case(
+            "import torch\nif args.fp16:\n    scaler = torch.amp.GradScaler()\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
         Case("from torch.cuda.amp import *\nscaler = GradScaler()\n", lines=(2,)),
     ),
 )
@@ -79,6 +84,8 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     severity = _severity(keyword(call, "enabled"), module)
     if severity is None:
         return
+    if is_wished(call, module) or any(argument.arg is None for argument in call.keywords):
+        severity = Severity.WARNING
     text = f"{repair.torch_name(module)}.amp.GradScaler(enabled=False)"
     edit = module.edit(call, text)
     yield module.hit(

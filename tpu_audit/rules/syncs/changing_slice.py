@@ -39,6 +39,11 @@ RULE = Rule(
         ),
         Case("import torch\ndef forward(self, x, n):\n    return x[:, :n]\n"),
         Case("for i in range(9):\n    part = text[:i]\n"),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    for start in range(0, n, size):\n        end = min(start + size, n)\n"
+            "        y = self.f(x[start:end], buffer[: end - start])\n"
+        ),
         Case("import numpy as np\na = np.zeros(9)\nfor i in range(9):\n    b = a[:i]\n"),
     ),
     invalid=(
@@ -69,7 +74,7 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
         return
     loop = module.context(node).loop
     counters = _counters(loop) if isinstance(loop, ast.For) else set()
-    moving = [bound for bound in bounds if _names(bound) & counters]
+    moving = [bound for bound in bounds if _follows(bound, counters, module)]
     holder = module.parent(node)
     holder = module.parent(holder) if isinstance(holder, ast.Tuple) else holder
     if len(moving) != 1 or not isinstance(holder, ast.Subscript):
@@ -95,5 +100,19 @@ def _counters(loop: ast.For) -> set[str]:
     return {target.id} if isinstance(target, ast.Name) else set()
 
 
-def _names(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+def _follows(bound: ast.expr, counters: set[str], module: Module) -> bool:
+    """Tell whether a bound moves with a counter; the difference of two that do stays."""
+    names = [part for part in ast.walk(bound) if isinstance(part, ast.Name)]
+    following = [name for name in names if name.id in counters or _made_of(name, counters, module)]
+    return len(following) == 1
+
+
+def _made_of(name: ast.Name, counters: set[str], module: Module) -> bool:
+    """Tell whether a variable is computed from a counter: ``end = start + size``."""
+    values = [binding.value for binding in module.scopes.bindings(name)]
+    return any(
+        isinstance(part, ast.Name) and part.id in counters
+        for value in values
+        if value is not None
+        for part in ast.walk(value)
+    )

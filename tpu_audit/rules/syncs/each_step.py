@@ -22,13 +22,16 @@ _RARE = re.compile(
 )
 """Conditions under which code runs every so many steps, or in a trace only."""
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
+_STEPS = frozenset({"forward", "__call__", "training_step", "train_step", "step", "compute_loss"})
+"""Functions that run each step whoever calls them."""
+_DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
 SHAPES = "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"
 XLA = "https://github.com/pytorch/xla/blob/master/docs/source/learn/troubleshoot.md"
 
 
-def runs_each_step(node: ast.AST, module: Module) -> bool:
+def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     """Tell whether ``node`` runs each step of training, evaluation or generation.
 
     What runs once an epoch, every so many steps, in error handling or in tests does not.
@@ -40,7 +43,12 @@ def runs_each_step(node: ast.AST, module: Module) -> bool:
         loop = context.loop
         return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
-    return function is not None and not any(_inner_loops(function, module))
+    if function is None or any(_inner_loops(function, module)):
+        return False
+    sites = [site for site in module.calls.sites(function) if module.context(site).hot]
+    if not sites or function.name in _STEPS:
+        return True
+    return depth > 0 and any(runs_each_step(site, module, depth - 1) for site in sites)
 
 
 def is_evaluation(node: ast.AST, module: Module) -> bool:

@@ -110,7 +110,7 @@ def _is_tensor(receiver: ast.expr, call: ast.Call, module: Module) -> bool:
     single = isinstance(call.func, ast.Attribute) and call.func.attr == "item"
     return (
         single
-        and "torch" in module.libraries.roots
+        and ("torch" in module.libraries.roots or not module.libraries.roots)
         and _RESULTS.search(module.code(receiver).lower()) is not None
     )
 

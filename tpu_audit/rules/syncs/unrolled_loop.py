@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _EXPERTS = re.compile(r"(?:^|_)experts?(?:_hit|_hitted)?$")
+_CHUNKS = 3
+"""Arguments of ``range`` that goes through a tensor in chunks."""
 _PARTS = frozenset({"split", "chunk", "tensor_split", "split_with_sizes", "meshgrid"})
 _LENGTH = re.compile(r"(?:^|_)(?:seq_?len|seqlen|seq_length|length|timesteps|n_steps|T|L)$")
 
@@ -97,7 +99,7 @@ def _what(node: ast.For, module: Module) -> str:
         return "experts"
     iterated = node.iter
     if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "range":
-        counts = iterated.args and any(_is_length(a, module) for a in iterated.args)
+        counts = len(iterated.args) < _CHUNKS and any(_is_length(a, module) for a in iterated.args)
         return "steps of a tensor" if counts and _indexes(node, module) else ""
     if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "enumerate":
         iterated = iterated.args[0] if iterated.args else iterated

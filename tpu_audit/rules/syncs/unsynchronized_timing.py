@@ -73,7 +73,7 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     block = module.index.block(second)
     before = block[: block.index(second)]
     first = next((s for s in reversed(before) if _reads_clock(s, module)), None)
-    if first is None or "torch" not in module.libraries.roots:
+    if first is None or module.libraries.is_jax:
         return
     between = [n for s in before[before.index(first) + 1 :] for n in ast.walk(s)]
     between += ast.walk(second)
