@@ -51,12 +51,14 @@ c.Event()
 f(device_map=1)
 y = x.is_cuda
 z = "nccl backend"
+getattr(x, "half")()
 """
 ASKED = {
     "use": (lambda rule: rule.use("torch.cuda.Event"), [(6, "torch.cuda.Event")]),
     "use of many": (lambda rule: rule.use("torch.cuda.*"), [(6, "torch.cuda.Event")]),
     "call": (lambda rule: rule.call("torch.cuda.Event"), [(6, "torch.cuda.Event")]),
     "method": (lambda rule: rule.method("cuda"), [(5, "x")]),
+    "method by text": (lambda rule: rule.method("half"), [(10, "x")]),
     "attribute": (lambda rule: rule.attribute("is_cuda", "cuda"), [(5, ""), (8, "")]),
     "keyword": (lambda rule: rule.keyword("device_map"), [(7, "")]),
     "imports": (lambda rule: rule.imports("flash_attn", "xformers"), [(4, "xformers")]),

@@ -151,10 +151,13 @@ def _calls(check: Check, module: Module) -> Iterator[_Arguments]:
 
 
 def _methods(check: Check, module: Module) -> Iterator[_Arguments]:
-    for node in (n for name in check.keys for n in module.index.attributes.get(name, ())):
-        parent = module.parent(node)
-        if isinstance(parent, ast.Call) and parent.func is node:
-            yield parent, node.value, module
+    for name in check.keys:
+        for node in module.index.attributes.get(name, ()):
+            parent = module.parent(node)
+            if isinstance(parent, ast.Call) and parent.func is node:
+                yield parent, node.value, module
+        for call, receiver in module.methods_by_text.get(name, ()):
+            yield call, receiver, module
 
 
 def _attributes(check: Check, module: Module) -> Iterator[_Arguments]:

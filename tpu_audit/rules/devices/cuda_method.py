@@ -96,19 +96,6 @@ def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
 
 
-@RULE.string("cuda")
-def check_looked_up(constant: ast.Constant, module: Module) -> Iterator[Hit]:
-    """Find ``getattr(x, "cuda")()``."""
-    call = module.parent(constant)
-    if constant.value != "cuda" or not isinstance(call, ast.Call):
-        return
-    used = module.parent(call)
-    called = isinstance(used, ast.Call) and used.func is call
-    looked_up = getattr(call.func, "id", "") == "getattr" and constant in call.args[1:2]
-    if called and looked_up and not module.is_imported(call.args[0]):
-        yield module.hit(call, "`cuda()` raises on a TPU, built without CUDA", _ADVICE)
-
-
 def _is_move(call: ast.Call) -> bool:
     """Tell a tensor's or module's method from another's by its arguments."""
     return len(call.args) <= len(_PARAMETERS) and all(k.arg in _PARAMETERS for k in call.keywords)

@@ -105,6 +105,20 @@ class Module:
         return tuple(n for n in nodes if n.value.__class__ is str and not self.is_docstring(n))
 
     @cached_property
+    def methods_by_text(self) -> dict[str, list[tuple[ast.Call, ast.expr]]]:
+        """Calls ``getattr(receiver, "name")(...)`` with their receivers, by the name."""
+        found: dict[str, list[tuple[ast.Call, ast.expr]]] = {}
+        for name in self.index.names.get("getattr", ()):
+            inner = self.parent(name)
+            outer = self.parent(inner) if inner is not None else None
+            if not isinstance(inner, ast.Call) or not isinstance(outer, ast.Call):
+                continue
+            if outer.func is inner and len(inner.args) > 1:
+                for text in self.value(inner.args[1]).strings():
+                    found.setdefault(text, []).append((outer, inner.args[0]))
+        return found
+
+    @cached_property
     def imported(self) -> tuple[tuple[ast.stmt | ast.Call, tuple[str, ...]], ...]:
         """Imports with the packages and the names that they take; literal dynamic ones too."""
         return tuple(find_imports(self))
@@ -256,7 +270,10 @@ class Module:
         return False
 
     def method_span(self, call: ast.Call) -> Span:
-        """Return the place from a method's name to the end of its call: ``cuda(0)``."""
+        """Return the place from a method's name to the end of its call: ``cuda(0)``.
+
+        The whole call where the method is not named by an attribute.
+        """
         span = self.span(call)
         if not isinstance(call.func, ast.Attribute):
             return span

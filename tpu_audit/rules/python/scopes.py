@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tpu_audit.rules.python.walk import Index
 
@@ -137,17 +137,19 @@ class Scopes:
             )
 
     def _home(self, node: ast.AST, identifier: str) -> ast.AST:
-        """Return the scope that a binding belongs to: the module's for a declared global."""
+        """Return the scope that a binding belongs to, ``global`` and ``nonlocal`` regarded."""
         scope = self.owner(self._statements_alias(node)) or self._tree
-        if identifier in self._index.globals and self._is_global(scope, identifier):
+        if self._declares(self._index.globals.get(identifier, ()), scope):
             return self._tree
+        while self._declares(self._index.nonlocals.get(identifier, ()), scope):
+            scope = self.owner(scope) or self._tree
         return scope
 
     def _statements_alias(self, node: ast.AST) -> ast.AST:
         return self._index.parents[node] if isinstance(node, ast.alias) else node
 
-    def _is_global(self, scope: ast.AST, identifier: str) -> bool:
-        return any(self.owner(node) is scope for node in self._index.globals[identifier])
+    def _declares(self, statements: Iterable[ast.stmt], scope: ast.AST) -> bool:
+        return any(self.owner(node) is scope for node in statements)
 
     def _store(self, node: ast.Name) -> Binding:
         parent = self._index.parents[node]

@@ -40,7 +40,16 @@ HOST_RESULTS = frozenset(
 TENSOR_METHODS = frozenset(
     {
         *("detach", "unsqueeze", "softmax", "log_softmax", "masked_fill", "masked_fill_"),
-        *("permute", "contiguous", "expand", "expand_as", "view_as", "type_as", "new_zeros"),
+        *(
+            "clone",
+            "permute",
+            "contiguous",
+            "expand",
+            "expand_as",
+            "view_as",
+            "type_as",
+            "new_zeros",
+        ),
         *("new_ones", "new_full", "new_tensor", "new_empty", "requires_grad_", "gather"),
         *("scatter", "scatter_", "scatter_add", "scatter_add_", "index_select", "index_add"),
         *("index_add_", "index_copy_", "masked_select", "topk", "sigmoid", "bmm", "float"),
@@ -87,6 +96,9 @@ INPUTS = frozenset(
         *("targets", "target", "tokens", "images", "image", "img", "feats", "features", "src"),
         *("tgt", "inputs_embeds", "encoder_hidden_states", "latents", "token_type_ids", "mask"),
         *("input_features", "query_states", "key_states", "value_states", "xs", "seq", "feat"),
+        *("emb", "embs", "embeddings", "ids", "token_ids", "lens", "durations", "hidden", "memory"),
+        *("logit", "probs", "coords", "points", "boxes", "wav", "waveform", "audio", "mel"),
+        *("frames", "video", "z", "noise", "cond", "memory_mask", "src_mask", "tgt_mask"),
         *("input_tensor", "residual", "scores", "lengths", "padding_mask", "key_padding_mask"),
     }
 )

@@ -215,11 +215,22 @@ class Tensors:
         function = self._module.index.parents[self._module.index.parents[argument]]
         if not isinstance(function, _FUNCTIONS):
             return Holds.UNKNOWN
-        if function.name == "forward" and argument.arg in known.INPUTS:
+        if function.name == "forward" and self._is_input(argument, function):
             return Holds.LIKELY
         passed = self._module.calls.passed(function, argument)
         held = _most(map(self.of, passed)) if passed else Holds.UNKNOWN
         return Holds.LIKELY if held in _DEVICE else Holds.UNKNOWN
+
+    def _is_input(
+        self, argument: ast.arg, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> bool:
+        """Tell whether a parameter of ``forward`` is a tensor: a module's first, or by name."""
+        if argument.arg in known.INPUTS:
+            return True
+        owner = self._module.parent(function)
+        bases = owner.bases if isinstance(owner, ast.ClassDef) else []
+        first = function.args.args[1:2] == [argument]
+        return first and any(self._module.is_named(base, "torch.nn.Module") for base in bases)
 
     def _annotated(self, hint: ast.expr) -> Holds:
         """Judge a type: ``Tensor``, ``Tensor | None``, ``Optional[Tensor]``, jaxtyping's."""
@@ -361,7 +372,12 @@ class Tensors:
         for function in self._module.index.definitions:
             if function.name == callee.attr and self._module.parent(function) is owner:
                 return self._result(function)
-        return Holds.LIKELY if made or known.MODEL.search(callee.attr) else Holds.UNKNOWN
+        if made or known.MODEL.search(callee.attr):
+            return Holds.LIKELY
+        # What a module's own layer makes of a tensor is one, wherever the layer is set.
+        in_module = self._module.context(node).function
+        layered = in_module is not None and in_module.name == "forward"
+        return Holds.LIKELY if layered and any(map(self.may_be, node.args)) else Holds.UNKNOWN
 
     def _function(self, node: ast.Call, callee: ast.Name) -> Holds:
         bindings = self._module.scopes.bindings(callee)

@@ -11,7 +11,7 @@ from tpu_audit.rules.python.possible import UNKNOWN, Possible, Values, Via, unio
 from tpu_audit.rules.python.scopes import Binding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tpu_audit.rules.python.module import Module
 
@@ -117,22 +117,28 @@ class Evaluator:
         return self.evaluate(default).through(Via.DEFAULT)
 
     def _attribute(self, node: ast.Attribute) -> Values:
-        if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
-            stored = self._module.classes.stored(node)
-            return self._any(stored, Via.ATTRIBUTE)
-        options = self._module.options.of(node)
-        if options:
-            return self._any(options, Via.OPTION)
-        if isinstance(node.value, ast.Name):
-            assigned = self._module.classes.stored_in(node.value.id, node.attr)
-            if assigned:
-                return self._any(assigned, Via.ATTRIBUTE)
-        fields = self._module.classes.fields(node)
-        if fields:
-            return self._any(fields, Via.FIELD)
+        stored, via = self._stored(node)
+        if stored:
+            return self._any(stored, via)
         if node.attr == "type":
             return self._device_type(node)
-        return UNKNOWN
+        # An enum's member has its value.
+        is_member = node.attr == "value" and isinstance(node.value, ast.Attribute)
+        return self.evaluate(node.value) if is_member else UNKNOWN
+
+    def _stored(self, node: ast.Attribute) -> tuple[Sequence[ast.expr], Via]:
+        """Return what may be in an attribute, and how it comes there."""
+        module, base = self._module, node.value
+        name = base.id if isinstance(base, ast.Name) else ""
+        if name in {"self", "cls"}:
+            return module.classes.stored(node), Via.ATTRIBUTE
+        if options := module.options.of(node):
+            return options, Via.OPTION
+        if assigned := module.classes.stored_in(name, node.attr) if name else ():
+            return assigned, Via.ATTRIBUTE
+        # Through the class itself a field is a constant; an object may have another.
+        via = Via.ATTRIBUTE if name in module.classes.by_name else Via.FIELD
+        return module.classes.fields(node), via
 
     def _device_type(self, node: ast.Attribute) -> Values:
         """Evaluate ``device.type``: the device's name without its index."""
@@ -140,7 +146,7 @@ class Evaluator:
             lambda value: value.partition(":")[0] if isinstance(value, str) else value
         )
 
-    def _any(self, nodes: list[ast.expr] | tuple[ast.expr, ...], via: Via) -> Values:
+    def _any(self, nodes: Sequence[ast.expr], via: Via) -> Values:
         found = [self._field(node).through(via) for node in nodes]
         return union(*found, UNKNOWN)
 
@@ -158,8 +164,17 @@ class Evaluator:
         return self.evaluate(node)
 
     def _subscript(self, node: ast.Subscript) -> Values:
+        if isinstance(node.value, ast.List | ast.Tuple):
+            return self._item(node.value, node.slice)
         keys = self.evaluate(node.slice)
         return self._looked_up(node.value, keys)
+
+    def _item(self, items: ast.List | ast.Tuple, place: ast.expr) -> Values:
+        """Evaluate ``["cpu", "cuda"][i]``: the item, or any where the place is not known."""
+        index = getattr(place, "value", None)
+        if isinstance(index, int) and 0 <= index < len(items.elts):
+            return self.evaluate(items.elts[index])
+        return union(*map(self.evaluate, items.elts))
 
     def _looked_up(self, holder: ast.expr, keys: Values) -> Values:
         found = self._module.dicts.entries(holder, {possible.value for possible in keys})

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+Declared = TypeVar("Declared", ast.Global, ast.Nonlocal)
 
 _NOT_CHILDREN = frozenset({"ctx", "op", "ops", "type_ignores"})
 _PLAIN_FIELDS: dict[str, frozenset[str]] = {
@@ -78,6 +79,14 @@ def descend(*roots: ast.AST) -> list[ast.AST]:
             elif child is not None:
                 nodes.append(child)
     return nodes
+
+
+def _by_declared(statements: list[Declared]) -> dict[str, list[Declared]]:
+    found: dict[str, list[Declared]] = {}
+    for node in statements:
+        for name in node.names:
+            found.setdefault(name, []).append(node)
+    return found
 
 
 class Index:
@@ -178,11 +187,12 @@ class Index:
     @cached_property
     def globals(self) -> dict[str, list[ast.Global]]:
         """Every ``global`` statement by the names it declares."""
-        found: dict[str, list[ast.Global]] = {}
-        for node in self.of(ast.Global):
-            for name in node.names:
-                found.setdefault(name, []).append(node)
-        return found
+        return _by_declared(self.of(ast.Global))
+
+    @cached_property
+    def nonlocals(self) -> dict[str, list[ast.Nonlocal]]:
+        """Every ``nonlocal`` statement by the names it declares."""
+        return _by_declared(self.of(ast.Nonlocal))
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """Return the list of statements that ``statement`` is in."""
