@@ -70,6 +70,11 @@ RULE = Rule(
             fixed="net.compile(dynamic=False)\n",
         ),
         Case(
+            "class Config:\n    compile_mode: str = 'max-autotune'\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             'run = Settings(compile=True, eval_compile_mode="reduce-overhead")\n',
             lines=(1,),
             severity=Severity.WARNING,
@@ -92,15 +97,24 @@ def calls(module: Module) -> Iterator[Hit]:
 
 @RULE.string(*_MODES)
 def settings(constant: ast.Constant, module: Module) -> Iterator[Hit]:
-    """Find modes in arguments named like a compile mode."""
-    argument = module.parent(constant)
-    if (
-        constant.value in _MODES
-        and isinstance(argument, ast.keyword)
-        and (argument.arg or "").endswith("compile_mode")
-        and argument.arg not in _ELSEWHERE
-    ):
+    """Find modes in arguments, attributes and fields named like a compile mode."""
+    if constant.value not in _MODES:
+        return
+    words = {word.lower() for word in _words(module.parent(constant), constant)}
+    if any(word.endswith("compile_mode") for word in words) and not words & _ELSEWHERE:
         yield _hit(constant, Severity.WARNING, None, module)
+
+
+def _words(holder: ast.AST | None, constant: ast.Constant) -> Iterator[str]:
+    """Iterate over the names that a constant is given."""
+    if isinstance(holder, ast.keyword):
+        yield holder.arg or ""
+    elif isinstance(holder, ast.Assign | ast.AnnAssign):
+        targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target]
+        yield from (str(getattr(t, "attr", getattr(t, "id", ""))) for t in targets)
+    elif isinstance(holder, ast.Dict) and constant in holder.values:
+        key = holder.keys[holder.values.index(constant)]
+        yield str(getattr(key, "value", ""))
 
 
 def _fix(call: ast.Call, module: Module) -> Fix | None:

@@ -65,6 +65,11 @@ RULE = Rule(
             lines=(2,),
         ),
         Case(
+            "import torch\nself.dtype = torch.float32\nif torch.cuda.is_available():\n"
+            "    self.dtype = torch.half\n",
+            lines=(3,),
+        ),
+        Case(
             'import torch\nd = torch.float32 if device.type == "mps" else torch.float16\n',
             lines=(2,),
         ),
@@ -89,7 +94,7 @@ def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
 @RULE.node(ast.If)
 def statement(node: ast.If, module: Module) -> Iterator[Hit]:
     """Find ``if test:`` with a dtype assigned or returned in both arms."""
-    orelse = node.orelse or _after(node, module)
+    orelse = node.orelse or _after(node, module) or _before(node, module)
     arms = (_dtype(node.body, module), _dtype(orelse, module))
     if all(arms):
         yield from _judge(node, node.test, arms, module)
@@ -101,6 +106,17 @@ def _after(node: ast.If, module: Module) -> list[ast.stmt]:
         return []
     block = module.index.block(node)
     return block[block.index(node) + 1 :][:1]
+
+
+def _before(node: ast.If, module: Module) -> list[ast.stmt]:
+    """Return the assignment that an arm overwrites: ``d = float32`` before ``if``."""
+    first = node.body[0]
+    if len(node.body) != 1 or not isinstance(first, ast.Assign):
+        return []
+    block = module.index.block(node)
+    earlier = [s for s in block[: block.index(node)] if isinstance(s, ast.Assign)]
+    target = module.code(first.targets[0])
+    return [s for s in earlier if module.code(s.targets[0]) == target][-1:]
 
 
 def _dtype(arm: list[ast.stmt], module: Module) -> str:

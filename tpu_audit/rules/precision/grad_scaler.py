@@ -73,12 +73,13 @@ RULE = Rule(
             lines=(3,),
             severity=Severity.WARNING,
         ),
+        Case("import torch as t\nscaler = t.GradScaler('cuda')\n", lines=(2,)),
         Case("from torch.cuda.amp import *\nscaler = GradScaler()\n", lines=(2,)),
     ),
 )
 
 
-@RULE.call("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", _SHARDED)
+@RULE.call("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.GradScaler", _SHARDED)
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find scalers that are not certainly off on a TPU."""
     severity = _severity(keyword(call, "enabled"), module)

@@ -24,7 +24,11 @@ _NAMES = (
     *(f"torch.ops.aten.{op}" for op in _OPS),
     *(f"torch.ops.aten.{op}.default" for op in _OPS),
 )
-_BACKENDS = ("torch.ops.quantized.*", "torch.quantization.quantize_dynamic")
+_BACKENDS = (
+    "torch.ops.quantized.*",
+    "torch.quantization.quantize_dynamic",
+    "torch.ao.quantization.quantize_dynamic",
+)
 
 RULE = Rule(
     code="TPA307",

@@ -21,7 +21,7 @@ RULE = Rule(
     code="TPA404",
     name="boolean-mask-index",
     severity=Severity.WARNING,
-    words=("torch", "forward", "masked_select", "training_step"),
+    words=("torch", "forward", "backward", "masked_select", "training_step"),
     in_tests=None,
     docs=Docs(
         what="Finds `x[mask]`, `x[mask] = y` and `masked_select` in code that runs each step.",

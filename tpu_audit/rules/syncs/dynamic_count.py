@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
@@ -11,13 +13,14 @@ from tpu_audit.rules.syncs.each_step import SHAPES, runs_each_step
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
 _WORDS = ("unique", "unique_consecutive", "bincount", "repeat_interleave", "one_hot")
+_COUNTS = re.compile(r"(?:^|_)(?:dur|durations?|counts|lengths|lens|nums)$")
+"""Names of counts, one for each row."""
 _FIXED = {"bincount": "minlength", "repeat_interleave": "output_size", "one_hot": "num_classes"}
 """Function -> the argument that tells it the size of its result."""
 
@@ -95,7 +98,8 @@ def _is_dynamic(
     if word == "repeat_interleave":
         # One argument alone is the counts themselves.
         held = Holds.TENSOR if repeats is None else tensors(module).of(repeats)
-        return held in {Holds.TENSOR, Holds.LIKELY}
+        named = isinstance(repeats, ast.Name) and _COUNTS.search(repeats.id) is not None
+        return held in {Holds.TENSOR, Holds.LIKELY} or (held is Holds.UNKNOWN and named)
     return word != "one_hot" or not positional
 
 

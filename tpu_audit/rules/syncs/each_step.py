@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.tensor_names import MODEL
 from tpu_audit.rules.python.upkeep import on_host
 
 if TYPE_CHECKING:
@@ -37,10 +38,13 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     What runs once an epoch, every so many steps, in error handling or in tests does not.
     """
     context = module.context(node)
-    if not context.hot or context.test or on_host(node, module) or is_rare(node, module):
+    loop = context.loop
+    decodes = loop is not None and _calls_model(loop, module)
+    if not (context.hot or decodes) or context.test:
         return False
-    if context.training:
-        loop = context.loop
+    if on_host(node, module) or is_rare(node, module):
+        return False
+    if context.training or decodes:
         return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
     if function is None or any(_inner_loops(function, module)):
@@ -60,6 +64,16 @@ def is_evaluation(node: ast.AST, module: Module) -> bool:
         or not any(
             isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(function)
         )
+    )
+
+
+def _calls_model(loop: ast.AST, module: Module) -> bool:
+    """Tell whether a loop calls a model each turn: decoding, or evaluation."""
+    return any(
+        isinstance(node, ast.Call)
+        and MODEL.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
+        and not module.is_imported(node.func)
+        for node in ast.walk(loop)
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _CACHE = re.compile(
-    r"(?:past|prev|cached?|old)_?(?:k|v|key|value|keys|kv)(?:_states?|_layer|s)?$|layer_past"
+    r"(?:past|prev|cached?|old)_?(?:k|v|key|value|keys|kv)(?:_states?|_layer|_values?|s)?$|layer_past"
     r"|(?:k|v|key|value|kv|keys)_?(?:cache|past|memory)$"
 )
 _SERIES = re.compile(r"past_values$")
