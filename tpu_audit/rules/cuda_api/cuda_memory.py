@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
@@ -15,6 +14,7 @@ from tpu_audit.rules.symbols.table import OnTpu, Symbol, cuda_symbols, names_of
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix

@@ -24,8 +24,8 @@ RULE = Rule(
     docs=Docs(
         what="Finds settings of `torch.backends.cudnn`: `benchmark`, `deterministic`, `enabled`, "
         "`flags(...)`.",
-        why="A TPU does not use cuDNN: they have no effect there, neither on speed nor on whether two "
-        "runs agree.",
+        why="A TPU does not use cuDNN: they have no effect there, neither on speed nor on "
+        "whether two runs agree.",
         example="torch.backends.cudnn.benchmark = True",
         instead="It may stay for CUDA; nothing has to be done for a TPU.",
         references=(

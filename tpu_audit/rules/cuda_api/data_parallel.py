@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _PARALLEL = "torch.nn.parallel."
+_DDP_PAGE = (
+    "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html"
+)
 _DEVICES = frozenset({"device_ids", "output_device"})
 
 RULE = Rule(
@@ -35,8 +38,7 @@ RULE = Rule(
         instead="model = DDP(model)",
         fix_safety="Unsafe: without `device_ids` DDP does not move inputs to the device.",
         references=(
-            "https://docs.pytorch.org/docs/stable/generated/"
-            "torch.nn.parallel.DistributedDataParallel.html",
+            _DDP_PAGE,
             "https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html",
         ),
     ),

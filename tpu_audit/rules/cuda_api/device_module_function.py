@@ -52,7 +52,8 @@ RULE = Rule(
             'if hasattr(mod, "empty_cache"):\n    mod.empty_cache()\n'
         ),
         Case(
-            'import torch\nif device.type == "cuda":\n    getattr(torch, device.type).empty_cache()\n'
+            'import torch\nif device.type == "cuda":\n'
+            "    getattr(torch, device.type).empty_cache()\n"
         ),
         Case("import torch\nwith getattr(torch, device.type).stream(s):\n    pass\n"),
         Case('import torch\nfree = getattr(torch.get_device_module(), "empty_cache", None)\n'),

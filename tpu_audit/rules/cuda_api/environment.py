@@ -53,7 +53,7 @@ def _called(call: ast.Call, module: Module) -> Use | None:
 
 
 def is_update(argument: ast.keyword, module: Module) -> bool:
-    """Tell whether ``NAME=value`` sets a variable: in ``os.environ.update``, ``dict(os.environ)``."""
+    """Tell whether ``NAME=value`` sets a variable: in an update or in ``dict(env)``."""
     call = module.parent(argument)
     if not isinstance(call, ast.Call):
         return False

@@ -25,7 +25,7 @@ _OPEN = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION, Via.CONFIG, Via.ENVIRONME
 
 
 def is_nccl(value: object) -> bool:
-    """Tell whether a constant is ``nccl``, or a list of backends with it: ``cuda:nccl,cpu:gloo``."""
+    """Tell whether a constant is ``nccl``, or a list with it: ``cuda:nccl,cpu:gloo``."""
     return isinstance(value, str) and _NCCL.fullmatch(value.strip()) is not None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
@@ -10,6 +9,7 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_PAGE = "https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html"
 _MATMUL = "torch.backends.cuda.matmul.allow_tf32"
 
 RULE = Rule(
@@ -37,8 +38,7 @@ RULE = Rule(
         fix_safety="Safe for `torch.backends.cuda.matmul.allow_tf32`: on CUDA the new call sets "
         "the same flag. The other settings are not rewritten.",
         references=(
-            "https://docs.pytorch.org/docs/stable/generated/"
-            "torch.set_float32_matmul_precision.html",
+            _PAGE,
             "https://docs.pytorch.org/docs/stable/notes/cuda.html",
         ),
     ),
