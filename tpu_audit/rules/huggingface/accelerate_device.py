@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.huggingface.trainers import ACCELERATE
@@ -10,7 +11,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -38,6 +38,7 @@ RULE = Rule(
         Case("import torch\nd = torch.accelerator.current_accelerator()\n"),
         Case("from accelerate import Accelerator\na = Accelerator(cpu=True)\n"),
         Case("from mylib import Accelerator\na = Accelerator()\n"),
+        Case("from accelerate import PartialState\nn = PartialState().num_processes\n"),
         Case("from accelerate import init_empty_weights\nwith init_empty_weights():\n    pass\n"),
         Case("from accelerate import Accelerator\n\ndef f(a: Accelerator) -> None: ...\n"),
     ),
@@ -49,7 +50,10 @@ RULE = Rule(
         ),
         Case("import accelerate\naccelerator = accelerate.Accelerator()\n", lines=(2,)),
         Case("from accelerate import PartialState\ndevice = PartialState().device\n", lines=(2,)),
-        Case("from accelerate.state import PartialState as S\nS()\n", lines=(2,)),
+        Case(
+            "from accelerate.state import PartialState as S\nstate = S()\nx = x.to(state.device)\n",
+            lines=(2,),
+        ),
     ),
 )
 
@@ -61,6 +65,8 @@ RULE = Rule(
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find the objects that choose a device."""
     cpu = argument(call, "cpu")
+    if name.endswith("PartialState") and not _takes_device(call, module):
+        return
     if cpu is None and not _is_imported(name, module):
         return
     if cpu is None or not any(p.value is True for p in module.value(cpu)):
@@ -71,6 +77,15 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
             "`fully_shard` for several chips",
             cause="accelerate takes the CPU",
         )
+
+
+def _takes_device(call: ast.Call, module: Module) -> bool:
+    """Tell whether the device of a state is used, and not the number of processes alone."""
+    attribute = module.parent(call)
+    if isinstance(attribute, ast.Attribute):
+        return attribute.attr in {"device", "default_device"}
+    names = {"device", "default_device"} & module.index.attributes.keys()
+    return isinstance(attribute, ast.Assign | ast.AnnAssign | ast.NamedExpr) and bool(names)
 
 
 def _is_imported(name: str, module: Module) -> bool:

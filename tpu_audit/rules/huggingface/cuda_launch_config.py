@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.huggingface.trainers import ACCELERATE, TRAINER
+from tpu_audit.rules.libraries.optional import is_optional
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -114,7 +115,18 @@ def check(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
 def check_plugin(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find accelerate's plugin."""
     del name
-    yield module.hit(call, f"`DeepSpeedPlugin`: {_DEEPSPEED}", _FSDP, cause=_DEEPSPEED)
+    yield module.hit(
+        call,
+        f"`DeepSpeedPlugin`: {_DEEPSPEED}",
+        _FSDP,
+        severity=_in_extra(call, module),
+        cause=_DEEPSPEED,
+    )
+
+
+def _in_extra(node: ast.AST, module: Module) -> Severity | None:
+    """Return info for code that serves those who ask for DeepSpeed."""
+    return Severity.INFO if is_optional(module, node, "deepspeed") else None
 
 
 @RULE.call("accelerate.utils.MegatronLMPlugin")
@@ -131,7 +143,11 @@ def check_dict(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     is_key = constant.value == "zero_optimization" and isinstance(parent, ast.Dict)
     if is_key and roles.entry(module, constant) is not None:
         yield module.hit(
-            constant, f"this is a DeepSpeed config: {_DEEPSPEED}", _FSDP, cause=_DEEPSPEED
+            constant,
+            f"this is a DeepSpeed config: {_DEEPSPEED}",
+            _FSDP,
+            severity=_in_extra(constant, module),
+            cause=_DEEPSPEED,
         )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _OFFLOAD = (
-    "moves weights to a device that diffusers detects, and TPUs are not among them: it raises, or "
-    "copies weights to and fro at every step"
+    "copies weights between the host and the TPU at every call, and older diffusers look for a "
+    "CUDA device"
 )
 _METHODS = {
     "enable_xformers_memory_efficient_attention": (
@@ -34,6 +36,8 @@ _METHODS = {
     "enable_sequential_cpu_offload": (_OFFLOAD, Severity.WARNING),
     "enable_group_offload": (_OFFLOAD, Severity.WARNING),
 }
+_ASKED = re.compile(r"is_xformers_available|offload|hook", re.IGNORECASE)
+"""Tests that ask for the library, or whether offloading was chosen."""
 _BACKENDS = ("flash", "_flash", "sage", "_sage", "xformers", "_native_cudnn", "aiter", "flex")
 _MAKERS = frozenset({"from_pretrained", "from_single_file", "load_lora_weights"})
 
@@ -64,6 +68,10 @@ RULE = Rule(
         ),
         Case("pipe.transformer.set_attention_backend('native')\n"),
         Case("chart.plot(variant='fp16')\n"),
+        Case(
+            "class P:\n    def enable_model_cpu_offload(self):\n"
+            "        self.prior.enable_model_cpu_offload()\n"
+        ),
         Case("class P:\n    def enable_model_cpu_offload(self):\n        pass\n"),
     ),
     invalid=(
@@ -104,10 +112,12 @@ RULE = Rule(
 def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find settings by methods of pipelines and models."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
+    function = module.context(call).function
+    delegates = function is not None and function.name in _METHODS
+    if delegates or _is_off(call) or _is_super(receiver):
         return
     effect, severity = _METHODS[name]
-    asked = severity is Severity.ERROR and _asks_for_xformers(call, module)
+    asked = module.context(call).caught or roles.guarded(module, call, _ASKED)
     yield module.hit(
         call,
         f"`{name}` {effect}",
@@ -121,14 +131,15 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     )
 
 
-def _asks_for_xformers(call: ast.Call, module: Module) -> bool:
-    """Tell whether the code asks first whether xFormers is there."""
-    parent = module.parent(call)
-    while parent is not None:
-        if isinstance(parent, ast.If) and "is_xformers_available" in module.code(parent.test):
-            return True
-        parent = module.parent(parent)
-    return module.context(call).caught
+def _is_off(call: ast.Call) -> bool:
+    """Tell whether a call switches xFormers off, or hands a switch on."""
+    name = getattr(call.func, "attr", "")
+    given = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    return name.startswith("set_use") and given is not True
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
 
 
 def _fix(call: ast.Call, module: Module) -> Fix | None:

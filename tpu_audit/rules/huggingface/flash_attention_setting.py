@@ -24,6 +24,8 @@ _VALUE = re.compile(
 )
 _ROLE = re.compile(r"attn|attention", re.IGNORECASE)
 _SWITCHES = ("use_flash_attention_2", "use_flash_attention", "_flash_attn_2_enabled")
+_ASKED = re.compile(r"flash\w*(requested|available)|is_flash\w*\(|has_flash|HAS_FLASH")
+_WISHED = re.compile(r"flash|attn|attention", re.IGNORECASE)
 _PACKED = re.compile(r"DataCollatorWithFlattening|padding_free|cu_seqlens|packing")
 _ADVICE = 'write `attn_implementation="sdpa"`, which runs as a flash kernel on TPUs'
 
@@ -59,6 +61,12 @@ RULE = Rule(
             "import torch\nm = AutoModel.from_pretrained(n, attn_implementation="
             '"flash_attention_2" if torch.cuda.is_available() else "sdpa")\n'
         ),
+        Case(
+            "from transformers.utils import is_flash_attn_2_available\n"
+            'm = AutoModel.from_config(c, attn_implementation="flash_attention_2" '
+            'if is_flash_attn_2_available() else "sdpa")\n'
+        ),
+        Case('KERNELS = {"flash_attention_3": "kernels-community/flash-attn3"}\n'),
         Case('SUPPORTED = ["eager", "flash_attention_2"]\n'),
         Case('p.add_argument("--attn", choices=["sdpa", "flash_attention_2"])\n'),
         Case('{"model_type": "llama", "attn_implementation": "sdpa"}\n', filename="config.json"),
@@ -135,7 +143,9 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     value = str(constant.value)
     if not _is_refused(value) or not _ROLE.search(name := roles.role(module, constant)):
         return
-    default = roles.is_default(constant, module)
+    if "flash" in name.lower() or roles.guarded(module, constant, _ASKED):
+        return
+    default = roles.is_default(constant, module) or roles.guarded(module, constant, _WISHED)
     packed = _PACKED.search(module.text) is not None or value == "flex_attention"
     level = Applicability.UNSAFE if packed else Applicability.SAFE
     yield module.hit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -37,6 +38,7 @@ _NAMES = {
 _MIXED = "`fp16` brings a gradient scaler, whose ops a TPU does not have: the first step raises"
 _ADVICE = 'write `bf16=True` (accelerate: `mixed_precision="bf16"`)'
 _ADVICE_TF32 = 'leave it out; `torch.set_float32_matmul_precision("high")` sets the precision'
+_WISHED = re.compile(r"fp16|half|float16|precision", re.IGNORECASE)
 _FLAVOURS = ("training-arguments", "accelerate", "hydra")
 
 RULE = Rule(
@@ -171,7 +173,8 @@ def _fix(module: Module, keyword: ast.keyword | None, value: ast.expr) -> Fix | 
 @RULE.string("fp16")
 def check_mixed(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find ``mixed_precision="fp16"``."""
-    if constant.value == "fp16" and roles.role(module, constant) == "mixed_precision":
+    named = constant.value == "fp16" and roles.role(module, constant) == "mixed_precision"
+    if named and not roles.guarded(module, constant, _WISHED):
         edit = roles.text_edit(module, constant, "bf16")
         yield module.hit(
             constant,

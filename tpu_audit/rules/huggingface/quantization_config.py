@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.huggingface import roles
@@ -33,6 +34,7 @@ _CLASSES = {
     **dict.fromkeys(("Mxfp4Config", "CompressedTensorsConfig", "BitNetQuantConfig"), _UNPACKS),
 }
 _SWITCHES = ("load_in_4bit", "load_in_8bit")
+_WISHED = re.compile(r"bit|quant|lora|bnb|gptq|awq|fp8|low_memory", re.IGNORECASE)
 _ADVICE = (
     "load the unquantised checkpoint in bfloat16, or quantise it with torchao (`TorchAoConfig`)"
 )
@@ -80,6 +82,12 @@ RULE = Rule(
             "import diffusers as d\nq = d.BitsAndBytesConfig(load_in_8bit=True)\n",
             lines=(2,),
         ),
+        Case(
+            "from transformers import AwqConfig\nq = None\nif args.quantize:\n"
+            "    q = AwqConfig(bits=4)\n",
+            lines=(4,),
+            severity=Severity.WARNING,
+        ),
         Case("m = AutoModelForCausalLM.from_pretrained(n, load_in_8bit=True)\n", lines=(1,)),
         Case(
             "kwargs = {'device_map': 'auto', 'load_in_4bit': True}\n"
@@ -116,11 +124,12 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     off = [k for k in call.keywords if k.arg in _SWITCHES]
     if last == "BitsAndBytesConfig" and off and not any(roles.is_on(module, k.value) for k in off):
         return
+    wished = roles.guarded(module, call, _WISHED)
     yield module.hit(
         call,
         f"`{last}` {_CLASSES[last]}",
         _ADVICE,
-        severity=_severity(_CLASSES[last]),
+        severity=Severity.WARNING if wished else _severity(_CLASSES[last]),
         cause=last,
     )
 

@@ -9,6 +9,7 @@ from tpu_audit.rules.edits import Edit
 from tpu_audit.rules.python.options import destination
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from tpu_audit.rules.python.module import Module
@@ -101,6 +102,17 @@ def _parameter(arguments: ast.arguments, default: ast.AST) -> str:
 
 def _word(call: ast.Call) -> str:
     return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+
+
+def guarded(module: Module, node: ast.AST, pattern: re.Pattern[str]) -> bool:
+    """Tell whether a test around ``node``, within its function, matches ``pattern``."""
+    child, parent = node, module.parent(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+        test = parent.test if isinstance(parent, ast.If | ast.IfExp) else None
+        if test is not None and child is not test and pattern.search(module.code(test)):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def callee(module: Module, node: ast.AST) -> str:

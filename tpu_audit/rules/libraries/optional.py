@@ -30,7 +30,8 @@ _NICKNAMES = {
     "torch_tensorrt": ("trt", "tensorrt"),
     "transformer_engine": ("fp8", "te"),
     "pynvml": ("nvml",),
-    "awq": ("awq",),
+    "gptqmodel": ("awq", "gptq"),
+    "deepspeed": ("zero3", "zero", "ds"),
     "onnxruntime": ("ort",),
 }
 _SHORT = frozenset({"bnb", "awq", "fa2", "fa3", "trt"})
@@ -53,6 +54,18 @@ def import_severity(
     if function is not None:
         return _in_function(module, function, stems)
     return Severity.WARNING if _conditional(module, node) else Severity.ERROR
+
+
+def is_optional(module: Module, node: ast.AST, *packages: str) -> bool:
+    """Tell whether code runs only where a library is there, or where it was asked for.
+
+    By tests for it, or because the function, class or file around is named after it.
+    """
+    stems = frozenset(part for name in packages for part in _stems(name))
+    file = module.path.replace("\\", "/").rpartition("/")[2]
+    return _names(file, stems) or any(
+        _is_optional(module, child, parent, stems) for child, parent in _above(module, node)
+    )
 
 
 def _is_optional(module: Module, child: ast.AST, parent: ast.AST, stems: frozenset[str]) -> bool:
