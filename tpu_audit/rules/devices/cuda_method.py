@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _ADVICE = "write `.to(device)` with the accelerator's device"
 _PARAMETERS = ("device", "non_blocking", "memory_format")
+_ABOUT = frozenset({"wraps", "update_wrapper", "signature", "hasattr", "isinstance", "partial"})
+"""Functions that take a method without a call of it."""
 
 RULE = Rule(
     code="TPA103",
@@ -42,6 +44,7 @@ RULE = Rule(
         Case("from numba import cuda\nimport numba\nnumba.cuda()\n"),
         Case("import torch\nif torch.cuda.is_available():\n    x = x.cuda()\n"),
         Case("torch.load(p, map_location=lambda s, l: s.cuda())\n"),
+        Case("import torch\n@wraps(torch.nn.Module.cuda)\ndef f(x): ...\n"),
         Case("import torch\nok = hasattr(torch, 'cuda') and getattr(torch, 'cuda')\n"),
         Case('"""Call ``x.cuda()``."""\n# x.cuda()\n'),
     ),
@@ -93,7 +96,10 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
 @RULE.use("torch.nn.Module.cuda", "torch.Tensor.cuda")
 def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find ``torch.Tensor.cuda``, called or passed on as a function."""
-    yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
+    call = module.parent(node)
+    word = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+    if isinstance(call, ast.Call) and word not in _ABOUT:
+        yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
 
 
 def _is_move(call: ast.Call) -> bool:

@@ -155,6 +155,7 @@ def over_literal(literal: ast.expr, module: Module, level: Applicability) -> Fix
     if has_own_devices(module):
         return None
     call = device_call(literal, module)
-    target = literal if call is None else call
-    text = repair.device_string(module) if call is None else repair.device(module)
-    return repair.fix(module, level, module.edit(target, repair.fitted(module, target, text)))
+    if call is None:
+        return repair.fix(module, level, module.edit(literal, repair.device_string(module)))
+    text = repair.fitted(module, call, repair.device(module))
+    return repair.fix(module, level, module.edit(call, text))
