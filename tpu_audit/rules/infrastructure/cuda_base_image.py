@@ -126,6 +126,7 @@ def check(document: Document) -> Iterator[Hit]:
             f"`{image.name}` is {kind}: nothing in it serves a TPU",
             _ADVICE,
             severity=Severity.ERROR if certain else Severity.WARNING,
+            cause=kind,
         )
 
 
@@ -140,4 +141,5 @@ def check_python(constant: ast.Constant, module: Module) -> Iterator[Hit]:
             f"`{name}` is {kind}: nothing in it serves a TPU",
             _ADVICE,
             severity=Severity.WARNING,
+            cause=kind,
         )

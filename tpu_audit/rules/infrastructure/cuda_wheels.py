@@ -184,9 +184,13 @@ def check_setup(constant: ast.Constant, module: Module) -> Iterator[Hit]:
         code = module.code(constant)
         edit = module.edit(constant, LOCAL_VERSION.sub("", code))
         fix = repair.fix(module, Applicability.UNSAFE, edit)
-        yield module.hit(constant, f"`{text}` is a build for CUDA", _ADVICE, fix=fix)
+        yield module.hit(
+            constant, f"`{text}` is a build for CUDA", _ADVICE, fix=fix, cause="local version"
+        )
     elif name and RUNTIME.fullmatch(name.group().lower().replace("_", "-")):
-        yield module.hit(constant, f"`{text}` brings a CUDA library", "delete it")
+        yield module.hit(
+            constant, f"`{text}` brings a CUDA library", "delete it", cause="nvidia packages"
+        )
 
 
 def _installs(document: Document) -> bool:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.infrastructure.launches import Launch
 
-_COUNTS = re.compile(r"nvidia-smi|cuda\.device_count|cuda\.is_available|CUDA_VISIBLE_DEVICES")
+_COUNTS = re.compile(
+    r"nvidia-smi|cuda\.device_count|cuda\.is_available|CUDA_VISIBLE_DEVICES|SLURM_GPUS"
+)
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 _NPROC = frozenset({"--nproc-per-node", "--num-processes"})
 _ACCELERATE = {
@@ -92,6 +94,11 @@ RULE = Rule(
             "accelerate launch --config_file a.yaml --multi_gpu --gpu_ids=0,1 train.py\n",
             filename="run.sh",
             lines=(1, 1),
+        ),
+        Case(
+            'torchrun --nproc_per_node="${SLURM_GPUS_ON_NODE:-1}" train.py\n',
+            filename="run.sh",
+            lines=(1,),
         ),
         Case(
             "train:\n\tdeepspeed --num_gpus=8 train.py --deepspeed ds.json\n",

@@ -137,7 +137,7 @@ def check(document: Document) -> Iterator[Hit]:
         names = [key for key in entry.keys if isinstance(key, str)]
         named = bool(names) and names[-1] in _KEYS and isinstance(entry.value, str)
         if named and (name := _gpu_machine(str(entry.value))):
-            yield document.hit(entry.span, _message(name), _ADVICE)
+            yield document.hit(entry.span, _message(name), _ADVICE, cause="machine")
 
 
 @RULE.document("shell", "makefile", "dockerfile", "yaml")
@@ -147,7 +147,7 @@ def check_commands(document: Document) -> Iterator[Hit]:
         for word in command.words[1:] if command.name in _COMMANDS else ():
             names = (_gpu_machine(part) for part in _PART.findall(word.text))
             if name := next(filter(None, names), ""):
-                yield document.hit(word.span, _message(name), _ADVICE)
+                yield document.hit(word.span, _message(name), _ADVICE, cause="machine")
 
 
 @RULE.keyword(*_KEYWORDS)
@@ -156,7 +156,7 @@ def check_python(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
     for possible in module.value(keyword.value):
         name = _gpu_machine(possible.value) if isinstance(possible.value, str) else ""
         if name:
-            yield module.hit(possible.node, _message(name), _ADVICE)
+            yield module.hit(possible.node, _message(name), _ADVICE, cause="machine")
 
 
 def _gpu_machine(text: str) -> str:

@@ -81,6 +81,12 @@ RULE = Rule(
             lines=(1, 3, 4),
             columns=(26, 1, 12),
         ),
+        Case(
+            "x-gpu: &gpu\n  deploy:\n    resources:\n      reservations:\n        devices:\n"
+            "          - driver: nvidia\n            capabilities: [gpu]\nservices:\n  a: {<<: *gpu}\n",
+            filename="deploy/nvidia.yml",
+            lines=(6,),
+        ),
         Case("podman run --device nvidia.com/gpu=all img\n", filename="run.sh", lines=(1,)),
         Case("run:\n\tdocker run --gpus=all $(IMG)\n", filename="Makefile", lines=(2,)),
         Case(
@@ -98,12 +104,15 @@ RULE = Rule(
 )
 
 
-@RULE.document("compose")
+@RULE.document("yaml", "json")
 def check_compose(document: Document) -> Iterator[Hit]:
-    """Find services that reserve GPUs."""
+    """Find services that reserve GPUs, also in overrides that name no image."""
     reported: set[object] = set()
+    compose = "compose" in document.flavours
     for entry in document.entries:
         keys = entry.keys
+        if not compose and "reservations" not in keys:
+            continue
         if "devices" in keys and _is_gpu_device(entry):
             device = (entry.stream, keys[: keys.index("devices") + 2])
             if device not in reported:

@@ -80,6 +80,7 @@ def check(document: Document) -> Iterator[Hit]:
                 entry.span if isinstance(entry.value, str) else entry.key_span or entry.span,
                 f"`{name}` are NVIDIA GPUs: the task is given no TPU",
                 _ADVICE,
+                cause="gpus",
             )
 
 
@@ -90,7 +91,9 @@ def check_commands(document: Document) -> Iterator[Hit]:
         option = command.option("--gpus", "--accelerators") if command.name == "sky" else None
         if option and _is_gpu(option.text):
             message = f"`{option.text}` are NVIDIA GPUs: the task is given no TPU"
-            yield document.hit(option.span, message, "ask for a TPU: `--gpus tpu-v6e-8`")
+            yield document.hit(
+                option.span, message, "ask for a TPU: `--gpus tpu-v6e-8`", cause="gpus"
+            )
 
 
 def _gpu(entry: Entry) -> str:

@@ -83,7 +83,7 @@ def check(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
     none = values.complete and all(not possible.value for possible in values)
     other = keyword.arg in _GRES and not any("gpu" in text for text in values.strings())
     if "submitit" in names and not none and not other:
-        yield module.hit(keyword, _message(str(keyword.arg)), _ADVICE)
+        yield module.hit(keyword, _message(str(keyword.arg)), _ADVICE, cause="gpus")
 
 
 @RULE.document("yaml")
@@ -94,7 +94,9 @@ def check_launcher(document: Document) -> Iterator[Hit]:
         asks = entry.text() not in {"", "0", "none"} and not entry.container
         wanted = entry.key in _COUNTS or (entry.key in _GRES and "gpu" in entry.text())
         if asks and wanted and entry.keys[:-1] in launchers:
-            yield document.hit(entry.key_span or entry.span, _message(str(entry.key)), _ADVICE)
+            yield document.hit(
+                entry.key_span or entry.span, _message(str(entry.key)), _ADVICE, cause="gpus"
+            )
 
 
 def _launchers(document: Document) -> set[tuple[object, ...]]:

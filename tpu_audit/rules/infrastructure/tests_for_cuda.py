@@ -144,4 +144,6 @@ def _speaks_of_cuda(test: ast.expr, module: Module) -> bool:
 
 
 def _hit(node: ast.expr, what: str, module: Module) -> Hit:
-    return module.hit(node, f"{what} is skipped on a TPU: its coverage is lost", _ADVICE)
+    return module.hit(
+        node, f"{what} is skipped on a TPU: its coverage is lost", _ADVICE, cause="skipped"
+    )
