@@ -169,7 +169,7 @@ def _judge(node: ast.expr, module: Module) -> Iterator[Hit]:
 
 
 def _judge_map(literal: ast.Dict, module: Module) -> Iterator[Hit]:
-    values = [value for value in literal.values if value is not None]
+    values = literal.values
     whole = len(values) == 1 and all(getattr(k, "value", None) == "" for k in literal.keys)
     fix = _fix(literal, module) if whole else None
     numbers = {p.value for v in values for p in module.value(v) if type(p.value) is int}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.files.document import Document, Entry, Key
     from tpu_audit.rules.hit import Hit
 
-_KEY = re.compile(r"(?:[a-z0-9]+_)*device|device_type|accelerator(?:_type)?|torchdevice")
+_KEY = re.compile(r"(?:[a-z0-9]+_)*device|device_type|accelerator(?:_type)?|torchdevice|gpu")
 _FLAG = frozenset({"use_cuda", "use_gpu", "enable_cuda", "cuda"})
 _DEVICE = re.compile(r"cuda(?::\d+(?:,\d+)*)?")
 _OF_OTHER_RULES = frozenset(

@@ -75,9 +75,9 @@ def is_fallback(possible: Possible, module: Module) -> bool:
 def device_call(literal: ast.expr, module: Module) -> ast.Call | None:
     """Return the ``torch.device(...)`` that is made of a literal."""
     parent = module.parent(literal)
-    if isinstance(parent, ast.keyword) and parent.arg in {"type", "device"}:
-        parent = module.parent(parent)
-    elif not (isinstance(parent, ast.Call) and literal in parent.args[:1]):
+    if isinstance(parent, ast.keyword):
+        parent = module.parent(parent) if parent.arg in {"type", "device"} else None
+    elif isinstance(parent, ast.Call) and literal not in parent.args[:1]:
         return None
     if isinstance(parent, ast.Call) and module.is_named(parent.func, "torch.device"):
         return parent
@@ -130,13 +130,15 @@ def _is_option(node: ast.expr) -> bool:
 
 def parameters(module: Module) -> Iterator[tuple[ast.arg, ast.expr]]:
     """Iterate over parameters with a default."""
-    for cls in (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda):
-        for function in module.index.of(cls):
-            arguments = function.args
-            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                default = default_of(arguments, argument)
-                if default is not None:
-                    yield argument, default
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = []
+    functions += module.index.of(ast.FunctionDef)
+    functions += module.index.of(ast.AsyncFunctionDef)
+    functions += module.index.of(ast.Lambda)
+    for arguments in (function.args for function in functions):
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            default = default_of(arguments, argument)
+            if default is not None:
+                yield argument, default
 
 
 def has_own_devices(module: Module) -> bool:

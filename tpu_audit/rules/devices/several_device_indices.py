@@ -122,7 +122,7 @@ def _of_sink(
         elif str(possible.value).partition(":")[2].isdigit():
             yield possible.node, str(possible.value)
         elif second and isinstance(second[0], ast.Constant):
-            yield possible.node, f"cuda:{second[0].value}"
+            yield possible.node, f"cuda:{second[0].value!r}"
 
 
 def _runs(node: ast.expr, module: Module) -> bool:
