@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
@@ -37,7 +37,8 @@ RULE = Rule(
         why="A TPU needs none of it: gigabytes of CUDA libraries are installed that nothing can "
         "use, and an index for one CUDA version often lacks the torch that torch-tpu takes.",
         example="pip install torch --index-url https://download.pytorch.org/whl/cu121",
-        instead="pip install torch torch-tpu --extra-index-url https://download.pytorch.org/whl/cpu",
+        instead="pip install torch torch-tpu --extra-index-url "
+        "https://download.pytorch.org/whl/cpu",
         fix_safety="Unsafe: a machine with a GPU gets the CPU build too. Indexes become `whl/cpu`, "
         "local versions and `nvidia-*` lines are deleted.",
         references=(
@@ -46,6 +47,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "raise ImportError('pip install torch -i https://download.pytorch.org/whl/cu121')\n"
+            "print('https://download.pytorch.org/whl/cu118')\n"
+        ),
         Case("torch>=2.11\ntorch-tpu\nnvidia-ml-py\n", filename="requirements.txt"),
         Case(
             "# --extra-index-url https://download.pytorch.org/whl/cu118\n"
@@ -75,7 +80,8 @@ RULE = Rule(
             filename="run.sh",
             lines=(1,),
             columns=(76,),
-            fixed="pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu\n",
+            fixed="pip install torch torchvision --index-url "
+            "https://download.pytorch.org/whl/cpu\n",
         ),
         Case(
             "--extra-index-url https://download.pytorch.org/whl/nightly/cu124\n"
@@ -102,7 +108,8 @@ RULE = Rule(
         ),
         Case(
             "on: push\njobs:\n  a:\n    steps:\n      - run: |\n          pip install -U pip\n"
-            "          pip install torch -f https://download.pytorch.org/whl/cu121/torch_stable.html\n",
+            "          pip install torch -f "
+            "https://download.pytorch.org/whl/cu121/torch_stable.html\n",
             filename=".github/workflows/ci.yml",
             lines=(7,),
         ),
@@ -119,6 +126,18 @@ RULE = Rule(
             "linux_x86_64.whl\n",
             filename="install.sh",
             lines=(1, 2),
+        ),
+        Case(
+            "import subprocess, sys\n"
+            "subprocess.check_call([sys.executable, '-m', 'pip', 'install', "
+            "'torch',\n    '--index-url', 'https://download.pytorch.org/whl/cu118'])\n"
+            "os.system('pip install torch -i https://download.pytorch.org/whl/cu121')\n",
+            filename="bootstrap.py",
+            lines=(3, 4),
+            fixed="import subprocess, sys\n"
+            "subprocess.check_call([sys.executable, '-m', 'pip', 'install', "
+            "'torch',\n    '--index-url', 'https://download.pytorch.org/whl/cpu'])\n"
+            "os.system('pip install torch -i https://download.pytorch.org/whl/cpu')\n",
         ),
         Case(
             "from setuptools import setup\n"
@@ -191,6 +210,38 @@ def check_setup(constant: ast.Constant, module: Module) -> Iterator[Hit]:
         yield module.hit(
             constant, f"`{text}` brings a CUDA library", "delete it", cause="nvidia packages"
         )
+
+
+@RULE.string("download.pytorch.org/whl/")
+def check_python(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find indexes that Python code installs from; hints to users are left alone."""
+    text = str(constant.value)
+    match = INDEX.search(text)
+    alone = re.fullmatch(r"(?:--(?:extra-)?index-url=)?https?://\S+", text)
+    runs = re.match(r"\s*(?:\S*python\S* -m )?pip3? install ", text)
+    if match is None or not (alone or runs) or _is_said(constant, module):
+        return
+    code = module.code(constant)
+    edit = module.edit(constant, INDEX.sub(r"\1cpu", code))
+    yield module.hit(
+        constant,
+        f"this index serves wheels built for CUDA ({match.group(2)}), which a TPU cannot use",
+        "use the index `https://download.pytorch.org/whl/cpu`, and install torch-tpu",
+        fix=repair.fix(module, Applicability.UNSAFE, edit),
+        cause="index",
+    )
+
+
+def _is_said(node: ast.AST, module: Module) -> bool:
+    """Tell text for people: printed, logged or raised."""
+    parent = module.parent(node)
+    while isinstance(parent, ast.expr):
+        if isinstance(parent, ast.Call):
+            name = getattr(parent.func, "attr", getattr(parent.func, "id", ""))
+            if re.search(r"print|info|warn|error|debug|log|echo|Error|Exception|write", name):
+                return True
+        parent = module.parent(parent)
+    return isinstance(parent, ast.Raise | ast.Assert)
 
 
 def _installs(document: Document) -> bool:

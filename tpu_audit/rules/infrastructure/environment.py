@@ -80,7 +80,7 @@ def _of_config(document: Document) -> Iterator[Variable]:
             yield from _pairs(document, entry)
         elif keys[-2:-1] and keys[-2] in _HOLDERS and entry.key_span:
             yield _of_entry(entry)
-        elif entry.key == "name" and keys[-3] in _HOLDERS:
+        elif entry.key == "name" and set(keys[-3:-2]) & _HOLDERS:
             value = values.get((entry.stream, (*keys[:-1], "value")))
             text = "" if value is None or value.value is None else str(value.value)
             yield Variable(name=str(entry.value), value=text, key_span=entry.span)

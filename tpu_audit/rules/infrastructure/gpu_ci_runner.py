@@ -107,7 +107,7 @@ def _is_runner(entry: Entry) -> bool:
     names = [key for key in entry.keys if isinstance(key, str)]
     if entry.container or not names or not isinstance(entry.value, str):
         return False
-    return names[-1] in _RUNNERS or names[-2:-1] == ["runs-on"]
+    return names[-1] in _RUNNERS or names[-2:-1] in (["runs-on"], ["pool"])
 
 
 def _mark(command: Command) -> Word | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator
 
-    from tpu_audit.rules.files.document import Document
+    from tpu_audit.rules.files.document import Document, Key
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
@@ -60,7 +60,7 @@ RULE = Rule(
         ),
     ),
 )
-_KEYS = {
+_KEYS: dict[str, set[tuple[Key, ...]]] = {
     "cog.yaml": {("build", "gpu"), ("build", "cuda"), ("build", "cudnn")},
     "cog.yml": {("build", "gpu"), ("build", "cuda"), ("build", "cudnn")},
     "bentofile.yaml": {("docker", "cuda_version")},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.files.document import Command, Document, Entry, Word
     from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
 
 _MESSAGE = (
     "{what} asks Docker for NVIDIA's runtime, which a TPU VM lacks: the container does not start"
@@ -41,6 +43,7 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case("parser.add_argument('--gpus', default=1)\nargs = ['python', '--gpus', '2']\n"),
         Case(
             "services:\n  app:\n    privileged: true\n    image: python:3.12\n",
             filename="compose.yaml",
@@ -83,9 +86,19 @@ RULE = Rule(
         ),
         Case(
             "x-gpu: &gpu\n  deploy:\n    resources:\n      reservations:\n        devices:\n"
-            "          - driver: nvidia\n            capabilities: [gpu]\nservices:\n  a: {<<: *gpu}\n",
+            "          - driver: nvidia\n            capabilities: [gpu]\nservices:\n"
+            "  a: {<<: *gpu}\n",
             filename="deploy/nvidia.yml",
             lines=(6,),
+        ),
+        Case(
+            "import subprocess, docker\n"
+            "subprocess.run(['docker', 'run', '--rm', '--gpus', 'all', image])\n"
+            "os.system('docker run --gpus all img')\n"
+            "client = docker.from_env()\n"
+            "client.containers.run(image, runtime='nvidia', device_requests=[\n"
+            "    docker.types.DeviceRequest(count=-1, capabilities=[['gpu']])])\n",
+            lines=(2, 3, 5, 6),
         ),
         Case("podman run --device nvidia.com/gpu=all img\n", filename="run.sh", lines=(1,)),
         Case("run:\n\tdocker run --gpus=all $(IMG)\n", filename="Makefile", lines=(2,)),
@@ -141,6 +154,36 @@ def check_commands(document: Document) -> Iterator[Hit]:
             yield _word_hit(document, words[0], "`nvidia-docker`")
         else:
             yield from _options(document, _own_options(command))
+
+
+@RULE.string("--gpus", "--runtime=nvidia")
+def check_arguments(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find `docker run` with GPUs among the arguments that Python code passes on."""
+    parent = module.parent(constant)
+    words = str(constant.value).split()
+    if isinstance(parent, ast.List | ast.Tuple):
+        texts = [str(e.value) for e in parent.elts if isinstance(e, ast.Constant)]
+        runs = bool(_ENGINES & {*texts}) and words[:1] and words[0].startswith("--")
+    else:
+        runs = words[:2] == ["docker", "run"] and not isinstance(parent, ast.Expr)
+    if runs:
+        yield module.hit(constant, _MESSAGE.format(what="`--gpus`"), _ADVICE, cause="runtime")
+
+
+@RULE.call("docker.types.DeviceRequest")
+def check_sdk(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
+    """Find requests through Docker's library."""
+    if "gpu" in module.code(call).lower():
+        message = _MESSAGE.format(what="this device request")
+        yield module.hit(call, message, _ADVICE, cause="runtime")
+
+
+@RULE.keyword("runtime")
+def check_keyword(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find containers that Docker's library starts under NVIDIA's runtime."""
+    if "nvidia" in module.value(keyword.value).strings():
+        message = _MESSAGE.format(what='`runtime="nvidia"`')
+        yield module.hit(keyword, message, _ADVICE, cause="runtime")
 
 
 def _options(document: Document, words: list[Word]) -> Iterator[Hit]:

@@ -32,6 +32,10 @@ _INSTALLER = re.compile(r"(?:\S*/)?(?:cuda_\d[\w.-]*|NVIDIA-Linux-\S+)\.run")
 _FETCHERS = frozenset(
     {"wget", "curl", "apt-key", "add-apt-repository", "aria2c", "yum-config-manager"}
 )
+_OPERATOR = re.compile(
+    r"nvidia/(?:gpu-operator|nvidia-device-plugin)|NVIDIA/k8s-device-plugin|helm\.ngc\.nvidia\.com"
+    r"|nvdp/nvidia-device-plugin|nvidia-driver-installer"
+)
 _ACTION = re.compile(
     r"(?:Jimver/cuda-toolkit|N-Storm/cuda-toolkit|\S+/setup-cuda)@\S+", re.IGNORECASE
 )
@@ -73,6 +77,12 @@ RULE = Rule(
         Case("wget https://developer.nvidia.com/blog/cuda\n", filename="i.sh"),
     ),
     invalid=(
+        Case(
+            "helm install --wait op nvidia/gpu-operator\nkubectl create -f https://raw."
+            "githubusercontent.com/NVIDIA/k8s-device-plugin/v0.14.0/nvidia-device-plugin.yml\n",
+            filename="cluster.sh",
+            lines=(1, 2),
+        ),
         Case(
             "FROM ubuntu:22.04\n"
             "RUN apt-get update && apt-get install -y --no-install-recommends \\\n"
@@ -134,5 +144,7 @@ def _installed(command: Command) -> list[Word]:
 def _fetched(command: Command) -> list[Word]:
     if command.name in _FETCHERS:
         return [word for word in command.words[1:] if _ADDRESS.search(word.text)][:1]
+    if command.name in {"kubectl", "helm"}:
+        return [word for word in command.words[1:] if _OPERATOR.search(word.text)][:1]
     runs = command.words[:1] if command.name not in {"sh", "bash"} else command.words[1:2]
     return [word for word in runs if _INSTALLER.fullmatch(word.text)]

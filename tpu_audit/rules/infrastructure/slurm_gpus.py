@@ -10,10 +10,12 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterator
 
     from tpu_audit.rules.files.document import Command, Document, Word
     from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
 
 _OPTIONS = frozenset(
     {
@@ -29,6 +31,9 @@ _MODULE = re.compile(
 _PBS = re.compile(
     r"(?:^|[:,+=])n?gpus?=\d|(?:^|[:,])gpu_(?:model|type|id)=|accelerator=(?:nvidia|true)",
     re.IGNORECASE,
+)
+_WRITTEN = re.compile(
+    r"^[ \t]*#SBATCH[ \t]+((?:--gres[= ]gpu|--gpus(?:-per-\w+)?[= ]|-G ?\d)\S*)", re.MULTILINE
 )
 _LSF = re.compile(r"ngpus\w*\s*=", re.IGNORECASE)
 _ADVICE = "run the job on a TPU VM, through queued resources or on GKE"
@@ -55,6 +60,7 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case('"""Write `#SBATCH --gres=gpu:1` first."""\nHEAD = "#SBATCH --time=1"\n'),
         Case(
             "#!/bin/bash\n#SBATCH --time=1:00\n#SBATCH --gres=tmpdisk:10\npython t.py\n",
             filename="a.sh",
@@ -97,6 +103,13 @@ RULE = Rule(
             filename="job.lsf",
             lines=(2, 3),
         ),
+        Case(
+            "def script(n):\n    lines = ['#!/bin/bash', '#SBATCH -N 1']\n"
+            "    lines.append(f'#SBATCH --gres=gpu:{n}')\n"
+            '    return "#!/bin/bash\\n#SBATCH --gpus-per-node=8\\nsrun x"\n',
+            filename="launch.py",
+            lines=(3, 4),
+        ),
         Case("#$ -l gpu=1\n#$ -cwd\npython t.py\n", filename="sge.sh", lines=(1,)),
         Case(
             "#!/bin/bash\n#SBATCH --partition=gpu-a100\n#SBATCH -C v100\n",
@@ -110,6 +123,15 @@ RULE = Rule(
         Case("salloc --tres-per-node=gres/gpu:2 bash\n", filename="alloc.sh", lines=(1,)),
     ),
 )
+
+
+@RULE.string("#SBATCH")
+def check_python(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find directives in batch scripts that Python code writes."""
+    for match in _WRITTEN.finditer(str(constant.value)):
+        message = f"`{match.group(1)}` asks the batch system for GPUs: no node with TPUs is given"
+        yield module.hit(constant, message, _ADVICE, cause="request")
+        return
 
 
 @RULE.document("shell", "makefile", "dockerfile", "yaml")

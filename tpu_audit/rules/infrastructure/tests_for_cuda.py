@@ -128,7 +128,7 @@ def check_marks(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
 def check_calls(call: ast.Call, _: ast.expr, module: Module) -> Iterator[Hit]:
     """Find calls under a test on CUDA."""
     statement = module.statement(call)
-    parent = module.parent(statement) if statement is not None else None
+    parent = module.parent(statement)
     if not isinstance(parent, ast.If) or statement not in parent.body:
         return
     if module.truth(parent.test) is True and _speaks_of_cuda(parent.test, module):

@@ -164,9 +164,7 @@ def check_setup(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
     if keyword.arg == "python_requires":
         for possible in module.value(keyword.value):
             if isinstance(possible.value, str) and not admits(possible.value, PYTHON):
-                yield module.hit(
-                    possible.node or keyword.value, _python(possible.value), _PYTHON_ADVICE
-                )
+                yield module.hit(possible.node, _python(possible.value), _PYTHON_ADVICE)
         return
     for node in _strings(keyword.value, module):
         parsed = parse(str(node.value))
