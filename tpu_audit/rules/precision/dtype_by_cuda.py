@@ -94,10 +94,11 @@ def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
 @RULE.node(ast.If)
 def statement(node: ast.If, module: Module) -> Iterator[Hit]:
     """Find ``if test:`` with a dtype assigned or returned in both arms."""
-    orelse = node.orelse or _after(node, module) or _before(node, module)
-    arms = (_dtype(node.body, module), _dtype(orelse, module))
-    if all(arms):
-        yield from _judge(node, node.test, arms, module)
+    body = _dtype(node.body, module)
+    if body:
+        other = _dtype(node.orelse or _after(node, module) or _before(node, module), module)
+        if other:
+            yield from _judge(node, node.test, (body, other), module)
 
 
 def _after(node: ast.If, module: Module) -> list[ast.stmt]:

@@ -18,6 +18,8 @@ _SPELLINGS = {
     **dict.fromkeys(("torch.complex128", "torch.cdouble", "complex128"), "complex128"),
 }
 _WISH = re.compile(r"half|fp_?16|float_?16|16|mixed|precision|quant|dtype|upcast", re.IGNORECASE)
+_HALF = re.compile(r"half|fp_?16|float_?16", re.IGNORECASE)
+"""Functions that are about the dtype: who calls them asks for it."""
 _MAKERS = frozenset({"from_pretrained", "from_config", "from_single_file", "pipeline"})
 REFERENCE = "https://docs.pytorch.org/docs/stable/tensor_attributes.html"
 AMP = "https://docs.pytorch.org/docs/stable/amp.html"
@@ -35,6 +37,9 @@ def dtype_of(node: ast.expr, module: Module) -> str:
 
 def is_wished(node: ast.AST, module: Module) -> bool:
     """Tell whether an option or another tensor's dtype decides that ``node`` runs."""
+    function = module.context(node).function
+    if function is not None and _HALF.search(function.name):
+        return True
     child, parent = node, module.parent(node)
     while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
         if isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
@@ -55,7 +60,7 @@ def takes_dtype(node: ast.expr, module: Module) -> bool:
     if isinstance(parent, ast.keyword):
         call = module.parent(parent)
         named = parent.arg in {"dtype", "torch_dtype", "compute_dtype", "weight_dtype"}
-        return named and isinstance(call, ast.Call) and _word(call) not in _MAKERS
+        return named and isinstance(call, ast.Call) and _word(call) not in _MAKERS | {"view"}
     if isinstance(parent, ast.Call) and node in parent.args:
         return _word(parent) in {"to", "type", "astype", "set_default_dtype"}
     if isinstance(parent, ast.Assign | ast.AnnAssign):

@@ -70,6 +70,12 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "import torch\ndef step(self, n):\n"
+            "    return torch.linspace(0, 1, n, dtype=torch.float64)\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import torch\nkind = torch.float32 if x.device.type == "mps" else torch.float64\n',
             lines=(2,),
             severity=Severity.WARNING,
@@ -124,7 +130,8 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     default = isinstance(call, ast.Call) and module.is_named(call.func, "torch.set_default_dtype")
     device = isinstance(call, ast.Call) and keyword(call, "device") is not None
-    hot = device or module.context(node).hot
+    made = isinstance(call, ast.Call) and tensors(module).of(call).on_host
+    hot = device or (module.context(node).hot and not made)
     return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
 
 

@@ -79,6 +79,8 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
     holder = module.parent(holder) if isinstance(holder, ast.Tuple) else holder
     if len(moving) != 1 or not isinstance(holder, ast.Subscript):
         return
+    if not _identifiers(moving[0]) & counters:
+        return
     if tensors(module).may_be(holder.value) and not is_rare(node, module):
         yield module.hit(
             holder,
@@ -107,12 +109,16 @@ def _follows(bound: ast.expr, counters: set[str], module: Module) -> bool:
     return len(following) == 1
 
 
-def _made_of(name: ast.Name, counters: set[str], module: Module) -> bool:
+def _identifiers(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _made_of(name: ast.Name, counters: set[str], module: Module, depth: int = 3) -> bool:
     """Tell whether a variable is computed from a counter: ``end = start + size``."""
     values = [binding.value for binding in module.scopes.bindings(name)]
+    names = [n for v in values if v is not None for n in ast.walk(v) if isinstance(n, ast.Name)]
     return any(
-        isinstance(part, ast.Name) and part.id in counters
-        for value in values
-        if value is not None
-        for part in ast.walk(value)
+        part.id in counters or (depth > 0 and _made_of(part, counters, module, depth - 1))
+        for part in names
+        if part.id != name.id
     )

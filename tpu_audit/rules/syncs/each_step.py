@@ -25,6 +25,7 @@ _RARE = re.compile(
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _STEPS = frozenset({"forward", "__call__", "training_step", "train_step", "step", "compute_loss"})
 """Functions that run each step whoever calls them."""
+_STAGE = re.compile(r"(?:Step|Pipeline|Blocks?)$")
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -47,7 +48,7 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     if context.training or decodes:
         return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
-    if function is None or any(_inner_loops(function, module)):
+    if function is None or any(_inner_loops(function, module)) or _is_stage(function, module):
         return False
     sites = [site for site in module.calls.sites(function) if module.context(site).hot]
     if not sites or function.name in _STEPS:
@@ -65,6 +66,13 @@ def is_evaluation(node: ast.AST, module: Module) -> bool:
             isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(function)
         )
     )
+
+
+def _is_stage(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:
+    """Tell whether a function is a stage of a pipeline: it runs once for each generation."""
+    owner = module.parent(function)
+    is_class = isinstance(owner, ast.ClassDef)
+    return function.name == "__call__" and is_class and _STAGE.search(owner.name) is not None
 
 
 def _calls_model(loop: ast.AST, module: Module) -> bool:
@@ -96,7 +104,7 @@ def is_rare(node: ast.AST, module: Module) -> bool:
     """Tell whether a condition makes ``node`` run seldom: ``if step % 100 == 0``, an error."""
     child, parent = node, module.parent(node)
     while parent is not None and not isinstance(child, _FUNCTIONS):
-        if isinstance(parent, ast.Raise | ast.ExceptHandler):
+        if isinstance(parent, ast.Raise | ast.ExceptHandler | ast.Lambda):
             return True
         if isinstance(parent, ast.Assert) and child is parent.msg:
             return True

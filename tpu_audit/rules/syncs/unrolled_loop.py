@@ -121,6 +121,8 @@ def _is_length(node: ast.expr, module: Module) -> bool:
         return _LENGTH.search(node.id) is not None or any(
             v is not None and _is_length(v, module) for v in values if not isinstance(v, ast.Name)
         )
+    if module.code(node).endswith(("[-1]", "(-1)", "(dim=-1)")):
+        return False  # features, not steps
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and part.attr in {"size", "shape"}:
             return tensors(module).may_be(part.value)
