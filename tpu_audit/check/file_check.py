@@ -132,7 +132,11 @@ def _found(part: Part, logical: str, rules: Sequence[Rule]) -> list[Found]:
         return check_document(read_document(part.kind, logical, part.source), rules)
     from tpu_audit.rules.python.module import Module  # not for projects without Python
 
-    return check_module(Module(logical, part.source.text, parse(part.source.text)), rules)
+    module = Module(logical, part.source.text, parse(part.source.text))
+    try:
+        return check_module(module, rules)
+    finally:
+        module.close()
 
 
 def parse(text: str) -> ast.Module:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
+import weakref
 
 import pytest
 
 from tests.support.python_code import module_of, seek
+from tpu_audit.rules import catalogue
+from tpu_audit.rules.checking import check_module
 from tpu_audit.rules.edits import Applicability, apply_edits
 from tpu_audit.rules.python import repair
 
@@ -95,6 +99,19 @@ def test_delete(source: str, left: str) -> None:
     module, node = seek(source)
     fix = repair.delete(module, module.statement(node), Applicability.SAFE)
     assert apply_edits(module.source.encoded, fix.edits).decode() == left
+
+
+def test_close_frees_at_once() -> None:
+    """A closed module's tree and answers are freed without the garbage collector."""
+    module = module_of('import torch\nd = "cuda"\nif x.is_cuda:\n    y.to(d)\n')
+    check_module(module, catalogue.rules())
+    alive = weakref.ref(module.tree)
+    gc.disable()
+    try:
+        module.close()
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_no_quotes_into_f_strings() -> None:

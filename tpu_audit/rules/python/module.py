@@ -43,6 +43,16 @@ class Module:
         self.source = SourceText(text)
         self.tree = ast.parse(text) if tree is None else tree
 
+    def close(self) -> None:
+        """Let go of the tree and the answers, which refer to one another; nothing works after.
+
+        Their memory is free at once, so that a long run needs no garbage collector.
+        """
+        for part in list(vars(self).values()):
+            if hasattr(part, "__dict__") and type(part).__module__.startswith(__package__):
+                vars(part).clear()
+        vars(self).clear()
+
     @property
     def text(self) -> str:
         """The file's text."""
