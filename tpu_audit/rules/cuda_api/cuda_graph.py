@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
+from tpu_audit.rules.cuda_api.device_module import is_of_device_module
 from tpu_audit.rules.cuda_api.roles import is_probed, is_type_test
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.table import cuda_symbols, names_of
@@ -23,7 +24,7 @@ RULE = Rule(
     code="TPA208",
     name="cuda-graph",
     severity=Severity.ERROR,
-    words=tuple(name.rpartition(".")[2] for name in _NAMES),
+    words=("cuda",),
     where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.cuda.CUDAGraph`, `torch.cuda.graph`, `make_graphed_callables` and what "
@@ -73,7 +74,8 @@ RULE = Rule(
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses, tests of a type and of existence excepted."""
     symbol = cuda_symbols()[name]
-    if is_type_test(node, module) or is_probed(node, name.rpartition(".")[2], module):
+    probed = is_probed(node, name.rpartition(".")[2], module)
+    if probed or is_type_test(node, module) or is_of_device_module(node, module):
         return
     yield module.hit(
         node,

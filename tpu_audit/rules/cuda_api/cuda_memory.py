@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
+from tpu_audit.rules.cuda_api.device_module import is_of_device_module
 from tpu_audit.rules.cuda_api.guarding import replace_call
-from tpu_audit.rules.cuda_api.roles import call_of, is_probed
+from tpu_audit.rules.cuda_api.roles import call_of, is_probed, is_told
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -116,7 +117,7 @@ RULE = Rule(
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses, those excepted that a test for the name's existence guards."""
     symbol = cuda_symbols()[name]
-    if is_probed(node, name.rpartition(".")[2], module):
+    if is_probed(node, name.rpartition(".")[2], module) or is_of_device_module(node, module):
         return
     yield module.hit(
         node,
@@ -128,9 +129,10 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 
 
 def _severity(symbol: Symbol, node: ast.expr, module: Module) -> Severity:
-    if symbol.on_tpu is OnTpu.NOTHING and symbol.name not in _SWITCHES:
-        return Severity.WARNING
-    return symbol_text.severity(symbol, node, module)
+    quiet = symbol.on_tpu is not OnTpu.NOTHING or symbol.name in _SWITCHES
+    if quiet or is_told(node, module):
+        return symbol_text.severity(symbol, node, module)
+    return Severity.WARNING
 
 
 def _fix(node: ast.expr, symbol: Symbol, module: Module) -> Fix | None:

@@ -27,7 +27,7 @@ RULE = Rule(
     code="TPA212",
     name="cuda-out-of-memory",
     severity=Severity.WARNING,
-    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "memory"),
+    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "CUDA out of memory*"),
     docs=Docs(
         what='Finds `except torch.cuda.OutOfMemoryError`, and tests for the text "CUDA out of '
         'memory".',

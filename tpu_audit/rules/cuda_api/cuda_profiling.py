@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
-from tpu_audit.rules.cuda_api.roles import call_of
+from tpu_audit.rules.cuda_api.roles import call_of, is_type_test
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -27,7 +27,7 @@ RULE = Rule(
     code="TPA209",
     name="cuda-profiling",
     severity=Severity.ERROR,
-    words=("nvtx", "emit_nvtx", "profiler", "cudart", "ProfilerActivity"),
+    words=("cuda", "emit_nvtx", "ProfilerActivity"),
     docs=Docs(
         what="Finds `torch.cuda.nvtx`, `torch.cuda.profiler`, `emit_nvtx`, `torch.cuda.cudart` and "
         "`ProfilerActivity.CUDA`.",
@@ -85,6 +85,8 @@ RULE = Rule(
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses of NVTX, of CUDA's profiler and of its runtime."""
     symbol = cuda_symbols()[name]
+    if is_type_test(node, module):
+        return
     yield module.hit(
         node,
         symbol_text.message(symbol, symbol.name),
@@ -96,7 +98,9 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 
 @RULE.use(_ACTIVITY)
 def check_activity(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
-    """Find the activity of CUDA among those to record."""
+    """Find the activity of CUDA among those to record; a comparison records nothing."""
+    if isinstance(module.parent(node), ast.Compare):
+        return
     yield module.hit(
         node,
         "`ProfilerActivity.CUDA` records nothing on a TPU",

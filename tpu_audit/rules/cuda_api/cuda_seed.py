@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
-from tpu_audit.rules.cuda_api.roles import call_of
+from tpu_audit.rules.cuda_api.roles import call_of, is_told
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -27,7 +27,7 @@ RULE = Rule(
     code="TPA205",
     name="cuda-seed",
     severity=Severity.WARNING,
-    words=tuple(name.rpartition(".")[2] for name in _NAMES),
+    words=("cuda",),
     where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.cuda.manual_seed`, `get_rng_state`, `set_rng_state` and their like. "
@@ -100,7 +100,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         symbol_text.message(symbol, symbol.name),
         "`torch.manual_seed` seeds every device" if also else symbol_text.advice(symbol),
         fix=_fix(node, symbol, also, module),
-        severity=Severity.INFO if also else None,
+        severity=Severity.INFO if also or is_told(node, module) else None,
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
-from tpu_audit.rules.cuda_api.roles import is_probed
+from tpu_audit.rules.cuda_api.device_module import is_of_device_module
+from tpu_audit.rules.cuda_api.roles import is_probed, is_told
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.table import cuda_symbols, names_of
 from tpu_audit.types.report import Severity
@@ -28,7 +29,7 @@ RULE = Rule(
     code="TPA207",
     name="cuda-stream",
     severity=Severity.ERROR,
-    words=(*(name.rpartition(".")[2] for name in _NAMES), "record_stream"),
+    words=("cuda", "record_stream"),
     where_dead=Severity.INFO,
     docs=Docs(
         what="Finds streams and events of `torch.cuda`, and `Tensor.record_stream`.",
@@ -48,6 +49,7 @@ RULE = Rule(
         Case("import torch\ndef wait(stream: torch.cuda.Stream | None) -> None:\n    ...\n"),
         Case("from threading import Event\ndone = Event()\ndone.wait()\n"),
         Case("import torch\nok = isinstance(s, torch.cuda.Stream)\n"),
+        Case("import torch\nStreams = list[torch.cuda.Stream]\n"),
         Case("import cupy as cp\nwith cp.cuda.Stream():\n    pass\n"),
     ),
     invalid=(
@@ -68,6 +70,12 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case(
+            "import torch\nmod = None\nif torch.cuda.is_available():\n    mod = torch.cuda\n"
+            "if mod is not None:\n    s = mod.Stream()\n",
+            lines=(6,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\ndef start(device):\n    if device.type == 'cuda':\n"
             "        return torch.cuda.Stream()\n",
             lines=(4,),
@@ -82,14 +90,15 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find the calls; names of the classes alone do no harm."""
     symbol = cuda_symbols()[name]
     word = name.rpartition(".")[2]
-    if is_probed(call.func, word, module):
+    if is_probed(call.func, word, module) or is_of_device_module(call.func, module):
         return
     severity = symbol_text.severity(symbol, call, module)
+    quiet = is_told(call, module)
     yield module.hit(
         call.func,
         symbol_text.message(symbol, symbol.name),
         _ADVICE.get(word, _ENQUEUED),
-        severity=Severity.WARNING if severity is Severity.INFO else severity,
+        severity=Severity.WARNING if severity is Severity.INFO and not quiet else severity,
     )
 
 

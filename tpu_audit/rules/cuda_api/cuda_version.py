@@ -28,7 +28,7 @@ RULE = Rule(
     code="TPA218",
     name="cuda-version",
     severity=Severity.ERROR,
-    words=("cuda", "cudnn", "nvidia"),
+    words=("cuda", "cudnn", "nvidia-smi*"),
     docs=Docs(
         what="Finds `torch.version.cuda` and `torch.backends.cudnn.version()` taken apart or "
         "compared by order, and runs of `nvidia-smi`.",
@@ -52,6 +52,10 @@ RULE = Rule(
         Case("import torch\nok = torch.version.cuda and torch.version.cuda >= '11.8'\n"),
         Case("raise RuntimeError('run nvidia-smi to see who holds the GPU')\n"),
         Case("import torch\nif torch.cuda.is_available():\n    tag = torch.version.cuda[:2]\n"),
+        Case(
+            "import torch\nv = getattr(torch.version, 'cuda', None)\nif v is None:\n"
+            "    raise SystemExit\nmajor = v.split('.')[0]\n"
+        ),
         Case("import torch\nhip = torch.version.cuda == '11.8'\n"),
     ),
     invalid=(
@@ -87,7 +91,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         if not isinstance(parent, ast.Call) or parent.func is not node:
             return
         value = parent
-    if _raises_for_none(value, module):
+    if _raises_for_none(value, module) and not _is_compared_with_none(value, module):
         written = f"{name}()" if value is not node else name
         yield module.hit(
             value,
@@ -114,6 +118,15 @@ def check_command(constant: ast.Constant, module: Module) -> Iterator[Hit]:
             severity=Severity.INFO if caught else Severity.WARNING,
             cause=_COMMAND,
         )
+
+
+def _is_compared_with_none(node: ast.expr, module: Module) -> bool:
+    """Tell whether the variable that holds the version is compared with None somewhere."""
+    uses = module.index.names.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(
+        isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot)
+        for test in (module.parent(use) for use in uses)
+    )
 
 
 def _raises_for_none(node: ast.expr, module: Module) -> bool:

@@ -61,6 +61,11 @@ def is_device_module(node: ast.expr, module: Module, depth: int = _DEPTH) -> boo
     return any(v is not None and is_device_module(v, module, depth - 1) for v in values)
 
 
+def is_of_device_module(node: ast.expr, module: Module) -> bool:
+    """Tell whether a name is taken of such a module, which may be ``torch.cuda`` by default."""
+    return isinstance(node, ast.Attribute) and is_device_module(node.value, module)
+
+
 def _is_lookup(call: ast.Call, module: Module) -> bool:
     if module.is_named(call.func, _GET):
         return True

@@ -27,7 +27,7 @@ RULE = Rule(
     code="TPA203",
     name="device-module-function",
     severity=Severity.ERROR,
-    words=("getattr", "get_device_module"),
+    words=("get_device_module", "getattr(torch*", "getattr(th*"),
     docs=Docs(
         what="Finds functions taken from `getattr(torch, device.type)` or "
         "`torch.get_device_module(device)` that `torch.tpu` does not have, or keeps to itself.",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _CALLS = frozenset({"set_start_method", "get_context", "start_processes"})
+_TAKERS = frozenset({"DataLoader", "ProcessPoolExecutor", "Pool"})
 _KEYWORDS = frozenset({"method", "start_method", "multiprocessing_context", "mp_context"})
 _FETCHERS = frozenset({"__getitem__", "__getitems__", "__iter__"})
 
@@ -27,7 +28,7 @@ RULE = Rule(
     code="TPA214",
     name="fork-start-method",
     severity=Severity.WARNING,
-    words=("fork", "DataLoader"),
+    words=("fork", "num_workers"),
     where_dead=None,
     docs=Docs(
         what="Finds the start method `fork` in a file that uses PyTorch, and datasets that move "
@@ -161,11 +162,14 @@ def _is_zero(node: ast.expr, module: Module) -> bool:
 
 def _is_start_method(constant: ast.Constant, module: Module) -> bool:
     parent = module.parent(constant)
-    if isinstance(parent, ast.keyword):
-        return parent.arg in _KEYWORDS
-    if not isinstance(parent, ast.Call) or constant not in parent.args[:1]:
+    call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call):
         return False
-    return getattr(parent.func, "attr", getattr(parent.func, "id", "")) in _CALLS
+    given = (
+        parent.arg in _KEYWORDS if isinstance(parent, ast.keyword) else constant in call.args[:1]
+    )
+    callees = _CALLS | _TAKERS if isinstance(parent, ast.keyword) else _CALLS
+    return given and getattr(call.func, "attr", getattr(call.func, "id", "")) in callees
 
 
 def _has_torch(module: Module) -> bool:

@@ -57,6 +57,7 @@ RULE = Rule(
             "torch.distributed.init_process_group(backend)\n"
         ),
         Case("if backend == 'nccl':\n    log('using nccl')\n"),
+        Case("if self.backend == 'nccl':\n    self.backend = 'cuda:nccl,cpu:gloo'\n"),
         Case("print('nccl')\nlibraries = ['nccl', 'cudart']\n"),
         Case("p.add_argument('--backend', choices=['nccl', 'gloo'], default='gloo')\n"),
         Case("name: nccl\nlibs: [nccl]\n", filename="conf.yaml"),
@@ -165,7 +166,7 @@ def check_document(document: Document) -> Iterator[Hit]:
 
 
 def _hit(node: ast.expr, severity: Severity, module: Module) -> Iterator[Hit]:
-    if not module.reach(node).dead:
+    if not module.reach(node).dead and not groups.is_under_nccl(node, module):
         fix = _fix(node, module) if severity is Severity.ERROR else None
         yield module.hit(node, _MESSAGE, _ADVICE, fix=fix, severity=severity)
 

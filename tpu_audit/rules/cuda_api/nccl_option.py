@@ -33,7 +33,16 @@ RULE = Rule(
     code="TPA222",
     name="nccl-option",
     severity=Severity.WARNING,
-    words=("NCCL_*", "ProcessGroupNCCL", "nccl", "distributed", "dist"),
+    words=(
+        "NCCL_*",
+        "ProcessGroupNCCL",
+        "nccl",
+        "reduce",
+        "recv",
+        "monitored_barrier",
+        "all_reduce_coalesced",
+        "all_gather_coalesced",
+    ),
     docs=Docs(
         what="Finds variables `NCCL_*` that code sets, `ProcessGroupNCCL`, `torch.cuda.nccl`, and "
         "`reduce`, `monitored_barrier`, coalesced collectives and `recv` without a source.",

@@ -89,6 +89,19 @@ def decides(node: ast.expr, module: Module) -> ast.If | ast.IfExp | None:
     return parent if isinstance(parent, ast.If | ast.IfExp) and parent.test is test else None
 
 
+def is_under_nccl(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``node`` runs only where the backend is NCCL's already."""
+    child, parent = node, module.parent(node)
+    while parent is not None:
+        if isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            constants = (n for n in ast.walk(parent.test) if isinstance(n, ast.Constant))
+            if child in body and any(is_nccl(constant.value) for constant in constants):
+                return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
 def _items(node: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
     return zip(node.keys, node.values, strict=True)
 

@@ -22,11 +22,34 @@ def call_of(node: ast.expr, module: Module) -> ast.Call | None:
 def is_type_test(node: ast.expr, module: Module) -> bool:
     """Tell whether a class is only compared with: ``isinstance``, a base class, a subscript."""
     parent = module.parent(node)
-    while isinstance(parent, ast.Tuple | ast.BinOp | ast.Subscript):
+    while isinstance(parent, ast.Tuple | ast.BinOp):
         node, parent = parent, module.parent(parent)
+    if isinstance(parent, ast.Subscript):
+        return parent.slice is node
     if isinstance(parent, ast.Call):
         return node in parent.args and getattr(parent.func, "id", "") in _TYPE_TESTS
     return isinstance(parent, ast.ClassDef)
+
+
+def is_told(node: ast.expr, module: Module) -> bool:
+    """Tell whether the code says itself that ``node`` is CUDA's: a TPU does not come here.
+
+    A variable holds the module where a test for CUDA passed, or an enumeration's member decides.
+    """
+    root = node
+    while isinstance(root, ast.Attribute | ast.Call):
+        root = root.value if isinstance(root, ast.Attribute) else root.func
+    if isinstance(root, ast.Name):
+        values = [b.value for b in module.scopes.bindings(root) if b.value is not None]
+        given = [value for value in values if module.is_named(value, "torch.cuda", "torch.cuda.*")]
+        if given and all(module.reach(value).dead for value in given):
+            return True
+    return any(
+        getattr(one, "attr", "") == "CUDA"
+        for test in _tests(node, module)
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.In | ast.Is)
+        for one in ast.walk(test)
+    )
 
 
 def is_probed(node: ast.expr, attribute: str, module: Module) -> bool:
@@ -43,12 +66,14 @@ def is_probed(node: ast.expr, attribute: str, module: Module) -> bool:
 
 
 def _tests(node: ast.expr, module: Module) -> Iterator[ast.expr]:
-    """Iterate over the tests of the branches that ``node`` stands in, itself included."""
+    """Iterate over the tests that hold where ``node`` stands."""
     child: ast.AST = node
     parent = module.parent(child)
     while parent is not None:
         if isinstance(parent, ast.If | ast.IfExp | ast.While):
-            yield parent.test
+            orelse = parent.orelse if isinstance(parent.orelse, list) else [parent.orelse]
+            if child not in orelse:
+                yield parent.test
         elif isinstance(parent, ast.BoolOp):
             yield from parent.values
         child, parent = parent, module.parent(parent)

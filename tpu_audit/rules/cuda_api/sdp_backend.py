@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_KERNEL = "torch.nn.attention.sdpa_kernel"
 _BACKENDS = "torch.backends.cuda."
 _PREFIXES = ("torch.nn.attention.SDPBackend.", "torch._C._SDPBackend.")
 _ABSENT = frozenset({"EFFICIENT_ATTENTION", "CUDNN_ATTENTION"})
@@ -86,7 +87,7 @@ RULE = Rule(
 )
 
 
-@RULE.call("torch.nn.attention.sdpa_kernel")
+@RULE.call(_KERNEL)
 def check(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
     """Find choices of kernels by ``sdpa_kernel``."""
     given = call.args[0] if call.args else keyword(call, "backends")
@@ -140,4 +141,7 @@ def _hits(call: ast.Call, kinds: frozenset[str], module: Module) -> Iterator[Hit
         yield module.hit(call, message, "allow MATH as well", severity=Severity.WARNING)
     elif "FLASH_ATTENTION" not in there and "MATH" in there:
         message = "without the flash kernel, attention on a TPU takes memory by length squared"
-        yield module.hit(call, message, "allow FLASH_ATTENTION", severity=Severity.WARNING)
+        # Plain attention alone may be wanted, for second derivatives; flash switched off is not.
+        alone = kinds == {"MATH"} and module.is_named(call.func, _KERNEL)
+        severity = Severity.INFO if alone else Severity.WARNING
+        yield module.hit(call, message, "allow FLASH_ATTENTION", severity=severity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.cuda_api.roles import is_told
 from tpu_audit.rules.symbols.table import OnTpu, Symbol
 from tpu_audit.types.report import Severity
 
@@ -46,6 +47,8 @@ def advice(symbol: Symbol) -> str:
 
 def severity(symbol: Symbol, node: ast.expr, module: Module) -> Severity:
     """Return what a use counts: an error where it raises and nothing around it catches that."""
+    if is_told(node, module):
+        return Severity.INFO
     found = _SEVERITY[symbol.on_tpu]
     if found is Severity.ERROR and module.context(node).caught:
         return Severity.WARNING
