@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.compiling.compiled import REFERENCE, argument, compile_calls, without
+from tpu_audit.rules.compiling.compiled import REFERENCE, argument, compile_calls
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import without
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.edits import Edit
 from tpu_audit.rules.python import dicts
 
 if TYPE_CHECKING:
@@ -54,26 +53,12 @@ def argument(call: ast.Call, name: str, module: Module) -> Iterator[tuple[ast.ex
                 yield value, False
 
 
-def without(call: ast.Call, name: str, module: Module) -> Edit | None:
-    """Return the edit that takes a keyword argument out of a call; None where it is not alone."""
-    parts: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    parts.sort(key=lambda part: (part.lineno, part.col_offset))
-    place = next(
-        (i for i, p in enumerate(parts) if isinstance(p, ast.keyword) and p.arg == name), None
-    )
-    if place is None:
-        return None
-    start, end = module.byte_range(parts[place])
-    if place + 1 < len(parts):
-        end = module.byte_range(parts[place + 1])[0]
-    elif place:
-        start = module.byte_range(parts[place - 1])[1]
-    return Edit(start=start, end=end, text="")
-
-
 def compiled_functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Iterate over the functions of a file that it compiles: decorated, or passed by name."""
-    for function in module.index.of(*_FUNCTIONS):
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+    functions += module.index.of(ast.FunctionDef)
+    functions += module.index.of(ast.AsyncFunctionDef)
+    for function in functions:
         if any(_compiles(decorator, module) for decorator in function.decorator_list):
             yield function
     for call in module.uses.called("torch.compile"):

@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.compiling.compiled import compiled_functions
-from tpu_audit.rules.edits import Applicability, Edit
+from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import appended
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -71,6 +72,13 @@ RULE = Rule(
             "def update():\n    optimizer.step()\nfast = torch.compile(update)\n",
         ),
         Case(
+            "import torch\no = torch.optim.Adam((p))\n@torch.compile\ndef f():\n    o.step()\n",
+            lines=(2,),
+            fixed="import torch\n"
+            "o = torch.optim.Adam((p), capturable=torch.accelerator.is_available())\n"
+            "@torch.compile\ndef f():\n    o.step()\n",
+        ),
+        Case(
             "import torch\nclass T:\n    def __init__(self, p):\n"
             "        self.opt = torch.optim.NAdam(p)\n"
             "    @torch.compile(fullgraph=False)\n    def step(self):\n        self.opt.step()\n",
@@ -112,9 +120,6 @@ def _judge(made: ast.expr, module: Module) -> Iterator[Hit]:
 
 
 def _fix(made: ast.Call, module: Module) -> Fix | None:
-    parts = [*made.args, *made.keywords]
-    if not parts:
-        return None
-    end = max(module.byte_range(part)[1] for part in parts)
-    text = f", capturable={repair.torch_name(module)}.accelerator.is_available()"
-    return repair.fix(module, Applicability.SAFE, Edit(start=end, end=end, text=text))
+    text = f"capturable={repair.torch_name(module)}.accelerator.is_available()"
+    edit = appended(made, text, module)
+    return None if edit is None else repair.fix(module, Applicability.SAFE, edit)

@@ -143,7 +143,7 @@ def _fix(call: ast.Call, name: str, device: ast.expr | None, module: Module) -> 
 
 def _arguments(call: ast.Call, name: str, module: Module) -> dict[str, str]:
     """Return the arguments but for the device type, by keyword, as written."""
-    words = ("enabled", "dtype", "cache_enabled")
+    words: tuple[str, ...] = ("enabled", "dtype", "cache_enabled")
     if name != _OLD:
         words = ("device_type", "dtype", "enabled", "cache_enabled")
     given = {w: module.code(a) for w, a in zip(words, call.args, strict=False)}

@@ -80,5 +80,5 @@ def _fix(call: ast.Call, argument: ast.AST | None, module: Module) -> Fix:
     kept = [module.code(a) for a in [*call.args, *call.keywords] if a is not argument]
     text = f"{module.code(call.func)}({', '.join(kept)})"
     if not kept and isinstance(call.func, ast.Attribute) and call.func.attr == "to":
-        text = module.code(call.func.value)
+        text = module.code(call.func).rpartition(".")[0].rstrip()
     return repair.fix(module, Applicability.UNSAFE, module.edit(call, text))

@@ -117,7 +117,7 @@ def _before(node: ast.If, module: Module) -> list[ast.stmt]:
     block = module.index.block(node)
     earlier = [s for s in block[: block.index(node)] if isinstance(s, ast.Assign)]
     target = module.code(first.targets[0])
-    return [s for s in earlier if module.code(s.targets[0]) == target][-1:]
+    return [*[s for s in earlier if module.code(s.targets[0]) == target][-1:]]
 
 
 def _dtype(arm: list[ast.stmt], module: Module) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.precision.dtypes import AMP, REFERENCE, is_wished, takes_dtype
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import renamed
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -53,6 +54,11 @@ RULE = Rule(
             fixed="import torch\nmodel = load().to(torch.bfloat16).eval()\n",
         ),
         Case(
+            "import torch\ny = (a + b).half()\n",
+            lines=(2,),
+            fixed="import torch\ny = (a + b).to(torch.bfloat16)\n",
+        ),
+        Case(
             "import torch as th\nx = th.zeros(3, dtype=th.float16)\ny = x.to(th.half)\n",
             lines=(2, 3),
             fixed="import torch as th\nx = th.zeros(3, dtype=th.bfloat16)\ny = x.to(th.bfloat16)\n",
@@ -83,8 +89,8 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find ``x.half()``."""
     if call.args or call.keywords or module.is_imported(receiver) or is_wished(call, module):
         return
-    text = f"{module.code(receiver)}.to({repair.torch_name(module)}.bfloat16)"
-    fix = repair.fix(module, Applicability.UNSAFE, module.edit(call, text))
+    edit = renamed(call, f"to({repair.torch_name(module)}.bfloat16)", module)
+    fix = repair.fix(module, Applicability.UNSAFE, edit)
     yield module.hit(call, _MESSAGE, _ADVICE, fix=fix, span=module.method_span(call))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of, takes_dtype
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import renamed
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.tensors import tensors
 from tpu_audit.rules.python.upkeep import on_host
@@ -17,7 +18,7 @@ from tpu_audit.types.report import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.edits import Edit, Fix
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
@@ -100,7 +101,11 @@ def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     elif takes_dtype(node, module) and not _on_host(node, module):
         text = f"{repair.torch_name(module)}.float32"
         yield module.hit(
-            node, _MESSAGE, _ADVICE, fix=_fix(node, text, module), severity=_severity(node, module)
+            node,
+            _MESSAGE,
+            _ADVICE,
+            fix=_fix(module.edit(node, text), module),
+            severity=_severity(node, module),
         )
 
 
@@ -114,14 +119,14 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         call,
         _MESSAGE,
         _ADVICE,
-        fix=_fix(call, f"{module.code(receiver)}.float()", module),
+        fix=_fix(renamed(call, "float()", module), module),
         severity=_severity(call, module),
         span=module.method_span(call),
     )
 
 
-def _fix(node: ast.expr, text: str, module: Module) -> Fix:
-    return repair.fix(module, Applicability.UNSAFE, module.edit(node, text))
+def _fix(edit: Edit, module: Module) -> Fix:
+    return repair.fix(module, Applicability.UNSAFE, edit)
 
 
 def _severity(node: ast.expr, module: Module) -> Severity:

@@ -6,8 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.edits import Applicability, Edit
+from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import appended
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -173,9 +174,5 @@ def _hit(node: ast.AST, call: ast.Call, module: Module, severity: Severity | Non
 
 
 def _fix(call: ast.Call, module: Module) -> Fix | None:
-    parts = [*call.args, *call.keywords]
-    if not parts:
-        return None
-    end = max(module.byte_range(part)[1] for part in parts)
-    edit = Edit(start=end, end=end, text=", pad_to_multiple_of=128")
-    return repair.fix(module, Applicability.UNSAFE, edit)
+    edit = appended(call, "pad_to_multiple_of=128", module)
+    return None if edit is None else repair.fix(module, Applicability.UNSAFE, edit)

@@ -71,8 +71,8 @@ def is_evaluation(node: ast.AST, module: Module) -> bool:
 def _is_stage(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:
     """Tell whether a function is a stage of a pipeline: it runs once for each generation."""
     owner = module.parent(function)
-    is_class = isinstance(owner, ast.ClassDef)
-    return function.name == "__call__" and is_class and _STAGE.search(owner.name) is not None
+    name = owner.name if isinstance(owner, ast.ClassDef) else ""
+    return function.name == "__call__" and _STAGE.search(name) is not None
 
 
 def _calls_model(loop: ast.AST, module: Module) -> bool:
