@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tpu_audit.fix.imports import ImportsNotMovedError, move_imports
+from tpu_audit.fix.imports import move_imports
+from tpu_audit.rules.files.errors import NotReadableError
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,16 @@ from tpu_audit.fix.imports import ImportsNotMovedError, move_imports
         ("import a as b\n", [], ["import a as b"], "\n"),
         ("x = 1\r\n", ["import torch"], [], "import torch\r\n\r\nx = 1\r\n"),
         ("x = 1\n", [], [], "x = 1\n"),
+        ("#!/bin/x\n# c\n\n# d\nx = 1\n", ["import torch"], [],
+         "#!/bin/x\n# c\nimport torch\n\n# d\nx = 1\n"),
+        ("import os\nos.x = 1\nimport torch\n", ["import torch"], [],
+         "import os\nos.x = 1\nimport torch\n"),
+        ("try:\n    import torch\nexcept E:\n    pass\n", ["import torch"], [],
+         "try:\n    import torch\nexcept E:\n    pass\n"),
+        ("def f():\n    import torch\n", ["import torch"], [],
+         "import torch\n\ndef f():\n    import torch\n"),
+        ("import a\n__all__ = ['a']\n", [], ["import a"], "import a\n__all__ = ['a']\n"),
+        ("x = 1", ["import torch"], [], "import torch\n\nx = 1"),
     ],
 )  # fmt: skip
 def test_moved(before: str, adds: list[str], removes: list[str], after: str) -> None:
@@ -33,7 +44,7 @@ def test_moved(before: str, adds: list[str], removes: list[str], after: str) -> 
     assert move_imports(before, adds, removes) == after
 
 
-def test_beyond_libcst() -> None:
-    """A file that cannot be read keeps its imports."""
-    with pytest.raises(ImportsNotMovedError):
+def test_not_python() -> None:
+    """What is not Python is refused."""
+    with pytest.raises(NotReadableError):
         move_imports("def (:\n", ["import torch"], [])

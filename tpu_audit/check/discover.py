@@ -150,7 +150,7 @@ class _Walk:
         relative = entry.path[len(root.base) + 1 :]
         if self._excludes and self._named(entry.name, relative):
             return True
-        directory = entry.is_dir()
+        directory = _is_folder(entry)
         if directory and (
             _DEFAULT.match(entry.name) or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
         ):
@@ -177,6 +177,13 @@ class _Root:
     base: str
     """Folder that logical paths start from."""
     ignores: Ignores | None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def _absolute(path: Path) -> str:

@@ -74,9 +74,11 @@ def _passes(kind: str, logical: str, decoded: Decoded, wish: Wish, done: FileFix
         if not repairs:
             break
         text = _make(kind, text, repairs, done)
+    if text == decoded.text:
+        return
     try:
         done.after = decoded.encode(text)
-    except UnicodeEncodeError:  # the file's encoding lacks a character of the new text
+    except UnicodeError:  # the file's encoding lacks a character of the new text
         done.refused += done.applied
         done.applied.clear()
 

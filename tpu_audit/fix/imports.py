@@ -3,68 +3,108 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tpu_audit.check.file_check import parse
+from tpu_audit.fix.import_block import end_of_imports
 
-    from libcst.codemod import CodemodContext
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 class ImportsNotMovedError(Exception):
-    """The file's syntax is beyond libcst, so its imports cannot be changed."""
+    """The file's imports are beyond libcst, so they cannot be changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """One imported name: ``import module`` or ``from module import attribute as alias``."""
+
+    module: str
+    attribute: str | None
+    alias: str | None
+
+    @property
+    def bound(self) -> str:
+        """The name that code uses."""
+        return self.alias or self.attribute or self.module.partition(".")[0]
 
 
 def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     """Return ``text`` with the statements ``adds`` added where missing and ``removes`` removed.
 
-    An import stays when anything else uses it. Raises ``ImportsNotMovedError``.
+    An import stays when anything else uses its name. Only the block of imports at the top is
+    changed. Raises ``ImportsNotMovedError``, and ``NotReadableError`` when ``text`` is not Python.
     """
-    wanted = [name for statement in adds for name in _imported(statement)]
-    unwanted = [name for statement in removes for name in _imported(statement)]
+    tree = parse(text)
+    there = set(_at_module_level(tree.body))
+    wanted = [name for name in _all(adds) if name not in there]
+    unwanted = [name for name in _all(removes) if name in there and not _used(tree, name.bound)]
     if not wanted and not unwanted:
         return text
+    end = end_of_imports(text, tree)
+    head, rest = text[:end], text[end:]
+    moved = _transformed(head, wanted, unwanted)
+    if moved and rest and not moved.endswith("\n"):
+        moved += "\n"  # libcst ends an empty text with none
+    gap = "\n" if not _has_imports(head) and rest.strip() and rest[0] not in "\r\n" else ""
+    if "\r\n" in text:
+        moved = moved.replace("\r\n", "\n").replace("\n", "\r\n")
+        gap = gap.replace("\n", "\r\n")
+    return f"{moved}{gap}{rest}"
+
+
+def _transformed(head: str, wanted: Sequence[_Name], unwanted: Sequence[_Name]) -> str:
     import libcst  # half a second, and for these files only
     from libcst.codemod import CodemodContext
     from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
     try:
-        module = libcst.parse_module(text)
+        module = libcst.parse_module(head)
         context = CodemodContext()
         for name in wanted:
             AddImportsVisitor.add_needed_import(context, name.module, name.attribute, name.alias)
+        module = AddImportsVisitor(context).transform_module(module)
         for name in unwanted:
             RemoveImportsVisitor.remove_unused_import(
                 context, name.module, name.attribute, name.alias
             )
-        module = AddImportsVisitor(context).transform_module(module)
-        return _without_unused(context, module.code, bool(unwanted))
+        return RemoveImportsVisitor(context).transform_module(module).code
     except (libcst.ParserSyntaxError, libcst.CSTValidationError, RecursionError) as error:
         raise ImportsNotMovedError from error
 
 
-def _without_unused(context: CodemodContext, code: str, any_unwanted: bool) -> str:
-    if not any_unwanted:
-        return code
-    import libcst  # as above
-    from libcst.codemod.visitors import RemoveImportsVisitor
-
-    module = libcst.parse_module(code)
-    return RemoveImportsVisitor(context).transform_module(module).code
+def _all(statements: Iterable[str]) -> list[_Name]:
+    return [name for text in statements for node in ast.parse(text).body for name in _names(node)]
 
 
-class _Name:
-    """One imported name: ``import module`` or ``from module import attribute as alias``."""
-
-    def __init__(self, module: str, attribute: str | None, alias: str | None) -> None:
-        self.module, self.attribute, self.alias = module, attribute, alias
-
-
-def _imported(statement: str) -> list[_Name]:
-    """Return the names that an import statement binds."""
-    (node,) = ast.parse(statement).body
+def _names(node: ast.stmt) -> list[_Name]:
+    """Return the names that an import statement binds; none for another statement."""
     if isinstance(node, ast.Import):
         return [_Name(alias.name, None, alias.asname) for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module:
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
         return [_Name(node.module, alias.name, alias.asname) for alias in node.names]
-    raise ValueError(f"{statement!r} is not an import statement")
+    return []
+
+
+def _at_module_level(body: Iterable[ast.stmt]) -> Iterable[_Name]:
+    """Yield what is imported at module level, under conditions too."""
+    for node in body:
+        yield from _names(node)
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            inner = (getattr(node, part, []) for part in ("body", "orelse", "finalbody"))
+            yield from _at_module_level(child for part in inner for child in part)
+
+
+def _used(tree: ast.Module, name: str) -> bool:
+    """Tell whether code uses ``name``, or ``__all__`` may offer it."""
+    return any(
+        (isinstance(node, ast.Name) and node.id == name)
+        or (isinstance(node, ast.Constant) and node.value == name)
+        for node in ast.walk(tree)
+    )
+
+
+def _has_imports(head: str) -> bool:
+    return any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.parse(head).body)

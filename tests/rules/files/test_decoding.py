@@ -46,6 +46,7 @@ def test_declared() -> None:
         (b"x\n\n\xff", "byte 0xff is not utf-8", 3),
         (b"\xff\n", "neither UTF-8 nor says", 1),
         (b"# coding: xyzzy\n", "declares an encoding that Python lacks", 1),
+        (b"# coding: utf-16\n", "declares utf-16, which Python does not read", 1),
         (b"# coding: ascii\n\n\xe9", "byte 0xe9 is not ascii", 3),
         (b"x = '\0'", "null bytes", None),
     ],

@@ -65,12 +65,27 @@ def _declared(data: bytes) -> str:
     """Return the encoding that a Python file declares."""
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(data[:4096]).readline)
-        codecs.lookup(name)
-    except (SyntaxError, LookupError, ValueError):
-        try:
-            data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise NotReadableError("it is neither UTF-8 nor says what it is", line=line) from error
-        raise NotReadableError("it declares an encoding that Python lacks", line=1) from None
-    return "utf-8" if name == "utf-8-sig" else name
+    except SyntaxError as error:
+        _refuse_other_bytes(data)
+        raise NotReadableError("it declares an encoding that Python lacks", line=1) from error
+    if name == "utf-8-sig":
+        return "utf-8"
+    if not _extends_ascii(name):
+        raise NotReadableError(f"it declares {name}, which Python does not read", line=1)
+    return name
+
+
+def _extends_ascii(name: str) -> bool:
+    """Tell an encoding that a declaration can be read in: not UTF-16, nor one that is no text's."""
+    try:
+        return "#".encode(name) == b"#"
+    except (LookupError, UnicodeError):
+        return False
+
+
+def _refuse_other_bytes(data: bytes) -> None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise NotReadableError("it is neither UTF-8 nor says what it is", line=line) from error
