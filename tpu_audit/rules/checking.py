@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.hit import Hit
@@ -50,9 +50,35 @@ def relevant(rules: Iterable[Rule], text: str, kind: str = "") -> tuple[Rule, ..
 
     ``kind`` leaves out those that look at other kinds of files alone.
     """
+    plan = _plan(tuple(rules), kind)
     words = words_of(text)
-    wanted = (rule for rule in rules if _reads(rule, kind))
-    return tuple(rule for rule in wanted if _mentions(rule.words, words, text))
+    parts = {part for part in plan.parts if part in text}
+    return tuple(
+        rule
+        for rule, whole, begin in plan.rules
+        if not rule.words or not whole.isdisjoint(words) or not begin.isdisjoint(parts)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What rules look for, ready to be compared."""
+
+    rules: tuple[tuple[Rule, frozenset[bytes], frozenset[str]], ...]
+    """Each with its whole words, and the beginnings of the others."""
+    parts: frozenset[str]
+    """All beginnings."""
+
+
+@lru_cache(maxsize=256)
+def _plan(rules: tuple[Rule, ...], kind: str) -> _Plan:
+    rows = []
+    for rule in rules:
+        if _reads(rule, kind):
+            whole = frozenset(word.encode() for word in rule.words if not word.endswith("*"))
+            begin = frozenset(word[:-1] for word in rule.words if word.endswith("*"))
+            rows.append((rule, whole, begin))
+    return _Plan(tuple(rows), frozenset(part for _, _, begin in rows for part in begin))
 
 
 def _reads(rule: Rule, kind: str) -> bool:
@@ -60,18 +86,6 @@ def _reads(rule: Rule, kind: str) -> bool:
         return True
     python = kind == "python"
     return any((check.dispatch is not Dispatch.DOCUMENT) is python for check in rule.checks)
-
-
-def _mentions(wanted: tuple[str, ...], words: frozenset[bytes], text: str) -> bool:
-    whole, parts = _split(wanted)
-    return not wanted or not whole.isdisjoint(words) or any(part in text for part in parts)
-
-
-@cache
-def _split(wanted: tuple[str, ...]) -> tuple[frozenset[bytes], tuple[str, ...]]:
-    """Return a rule's whole words, and the beginnings of the others."""
-    whole = frozenset(word.encode() for word in wanted if not word.endswith("*"))
-    return whole, tuple(word[:-1] for word in wanted if word.endswith("*"))
 
 
 def check_module(module: Module, rules: Iterable[Rule]) -> list[Found]:

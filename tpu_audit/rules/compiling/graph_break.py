@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.compiling.compiled import compiled_functions
+from tpu_audit.rules.python.walk import children
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -102,7 +103,7 @@ def _always(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AS
         node = stack.pop()
         yield node
         if not isinstance(node, (*_BRANCHES, ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
 
 
 def _breaks(call: ast.Call, module: Module) -> bool:

@@ -10,6 +10,7 @@ from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.arguments import appended
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -92,7 +93,7 @@ RULE = Rule(
 def check(module: Module) -> Iterator[Hit]:
     """Find the optimizers whose step a compiled function calls."""
     for function in compiled_functions(module):
-        for node in ast.walk(function):
+        for node in descend(function):
             if isinstance(node, ast.Attribute) and node.attr == "step":
                 for made in _makers(node.value, module):
                     yield from _judge(made, module)

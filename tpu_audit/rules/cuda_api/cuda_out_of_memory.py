@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.table import names_of
 from tpu_audit.types.report import Severity
@@ -131,7 +132,7 @@ def _catches_parent(handler: ast.ExceptHandler, module: Module) -> bool:
         getattr(node, "id", "") in _PARENTS
         for one in handlers
         if one.type is not None
-        for node in ast.walk(one.type)
+        for node in descend(one.type)
     )
 
 

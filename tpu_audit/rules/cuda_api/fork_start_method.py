@@ -9,6 +9,7 @@ from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import SinkKind, is_cuda
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -127,7 +128,7 @@ def check_workers(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
 
 
 def _moves(function: ast.FunctionDef, module: Module) -> Iterator[Hit]:
-    for node in ast.walk(function):
+    for node in descend(function):
         if isinstance(node, ast.Call) and _moves_to_device(node, module):
             yield module.hit(
                 node,

@@ -9,6 +9,7 @@ from tpu_audit.rules.cuda_api import process_groups as groups
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import SinkKind, is_cuda
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -185,7 +186,7 @@ def _skips_move(node: ast.expr, module: Module) -> bool:
     if choice is None or module.reach(choice).dead:
         return False
     body = choice.body if isinstance(choice.body, list) else [choice.body]
-    moves = {n for part in body for n in ast.walk(part) if isinstance(n, ast.Call)}
+    moves = {n for part in body for n in descend(part) if isinstance(n, ast.Call)}
     if any(getattr(call.func, "attr", "") == "cuda" for call in moves):
         return True
     return any(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import destination, keyword
 from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,7 @@ def is_under_nccl(node: ast.AST, module: Module) -> bool:
     while parent is not None:
         if isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
             body = parent.body if isinstance(parent.body, list) else [parent.body]
-            constants = (n for n in ast.walk(parent.test) if isinstance(n, ast.Constant))
+            constants = (n for n in descend(parent.test) if isinstance(n, ast.Constant))
             if child in body and any(is_nccl(constant.value) for constant in constants):
                 return True
         child, parent = parent, module.parent(parent)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.walk import descend
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -48,7 +50,7 @@ def is_told(node: ast.expr, module: Module) -> bool:
         getattr(one, "attr", "") == "CUDA"
         for test in _tests(node, module)
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.In | ast.Is)
-        for one in ast.walk(test)
+        for one in descend(test)
     )
 
 
@@ -61,7 +63,7 @@ def is_probed(node: ast.expr, attribute: str, module: Module) -> bool:
         and isinstance(call.args[1], ast.Constant)
         and call.args[1].value == attribute
         for test in _tests(node, module)
-        for call in ast.walk(test)
+        for call in descend(test)
     )
 
 

@@ -10,6 +10,7 @@ from tpu_audit.rules.devices.literals import is_foreign, is_of_cuda
 from tpu_audit.rules.devices.torch_devices import is_torch_device
 from tpu_audit.rules.python.options import destination, keyword
 from tpu_audit.rules.python.truth import OTHER_DEVICES
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -154,7 +155,7 @@ def check_named(compare: ast.Compare, module: Module) -> Iterator[Hit]:
 def check_match(match: ast.Match, module: Module) -> Iterator[Hit]:
     """Find ``case _: raise`` after cases for CUDA and other devices."""
     last = match.cases[-1]
-    texts = {str(getattr(n, "value", "")) for c in match.cases for n in ast.walk(c.pattern)}
+    texts = {str(getattr(n, "value", "")) for c in match.cases for n in descend(c.pattern)}
     rest = isinstance(last.pattern, ast.MatchAs) and last.guard is None
     refused = rest and isinstance(last.body[-1], ast.Raise)
     known = "cuda" in texts and "tpu" not in texts and is_device(match.subject, module)
@@ -177,7 +178,7 @@ def _is_for_old_versions(node: ast.AST, module: Module) -> bool:
     parent: ast.AST | None = node
     while parent is not None:
         if isinstance(parent, ast.ExceptHandler) and parent.type is not None:
-            names = (getattr(n, "id", "") for n in ast.walk(parent.type))
+            names = (getattr(n, "id", "") for n in descend(parent.type))
             if any(name in _MISSING for name in names):
                 return True
         parent = module.parent(parent)
@@ -228,11 +229,11 @@ def _arms(node: ast.If) -> list[list[ast.stmt]]:
 
 
 def _asks_for_cpu(node: ast.If) -> bool:
-    tests = [part for part in ast.walk(node) if isinstance(part, ast.If)]
+    tests = [part for part in descend(node) if isinstance(part, ast.If)]
     return any(
         isinstance(part, ast.Constant) and part.value == "cpu"
         for one in tests
-        for part in ast.walk(one.test)
+        for part in descend(one.test)
     )
 
 
@@ -247,11 +248,11 @@ def _is_bound_here_alone(name: str, top: ast.If, module: Module) -> bool:
     if function is None or name in _parameters(function):
         return False
     uses = [n for n in module.index.names.get(name, ()) if module.context(n).function is function]
-    inside = {*ast.walk(top)}
+    inside = {*descend(top)}
     outside = [n for n in uses if n not in inside]
     read = any(isinstance(n.ctx, ast.Load) and n.lineno > top.lineno for n in outside)
     return read and not any(isinstance(n.ctx, ast.Store) for n in outside)
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    return {node.arg for node in descend(function.args) if isinstance(node, ast.arg)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -159,7 +160,7 @@ def _choice(node: ast.expr, module: Module) -> ast.IfExp | None:
     reach = module.reach(node)
     asks = reach.dead and any(
         isinstance(part, ast.Call) and module.is_named(part.func, "torch.cuda.is_available")
-        for part in ast.walk(parent.test)
+        for part in descend(parent.test)
     )
     return parent if asks else None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.python.devices import is_cuda
 from tpu_audit.rules.python.guards import Guarded, guard_of
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -138,7 +139,7 @@ def _knows_tpu(use: _Use, module: Module) -> bool:
     return any(
         isinstance(part, ast.Constant) and str(part.value).startswith("tpu")
         for test in tests
-        for part in ast.walk(test)
+        for part in descend(test)
     )
 
 
@@ -197,9 +198,9 @@ def _compared(
         return Effect.COLLAPSED
     if _calls(cuda, "cpu") and not _calls(other, "cpu") and _reads(choice, module):
         return Effect.COPY
-    if any(_moves(node, module) for arm in cuda for node in ast.walk(arm)):
+    if any(_moves(node, module) for arm in cuda for node in descend(arm)):
         return Effect.LEFT_BEHIND
-    if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in ast.walk(arm)):
+    if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in descend(arm)):
         return Effect.KERNEL
     return Effect.VALUE if isinstance(choice, ast.IfExp) else Effect.WAY
 
@@ -222,7 +223,7 @@ def _value(node: ast.AST) -> ast.expr | None:
 
 
 def _calls(arms: Iterable[ast.AST], method: str) -> bool:
-    return any(_is_method(node, method) for arm in arms for node in ast.walk(arm))
+    return any(_is_method(node, method) for arm in arms for node in descend(arm))
 
 
 def _word(callee: ast.expr) -> str:

@@ -21,6 +21,7 @@ from tpu_audit.rules.devices.literals import (
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
 from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -140,8 +141,7 @@ def _needs_nccl(node: ast.expr, module: Module) -> bool:
     parent = module.parent(node)
     while parent is not None:
         if isinstance(parent, ast.If | ast.IfExp) and any(
-            isinstance(part, ast.Constant) and part.value == "nccl"
-            for part in ast.walk(parent.test)
+            isinstance(part, ast.Constant) and part.value == "nccl" for part in descend(parent.test)
         ):
             return True
         parent = module.parent(parent)

@@ -11,6 +11,7 @@ from tpu_audit.rules.python.devices import SinkKind
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.python.scopes import default_of
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtim
 
 def says_cuda(node: ast.expr) -> bool:
     """Tell whether a string names CUDA itself, rather than by a variable in it."""
-    parts = (part for part in ast.walk(node) if isinstance(part, ast.Constant))
+    parts = (part for part in descend(node) if isinstance(part, ast.Constant))
     return any("cuda" in str(part.value) for part in parts)
 
 

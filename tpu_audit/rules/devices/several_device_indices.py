@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.devices.literals import is_of_cuda, says_cuda
 from tpu_audit.rules.python.devices import SinkKind, is_cuda
 from tpu_audit.rules.python.scopes import Kind
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -127,7 +128,7 @@ def _of_sink(
 
 def _runs(node: ast.expr, module: Module) -> bool:
     """Tell whether an index is a variable of a loop or a comprehension."""
-    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    names = (part for part in descend(node) if isinstance(part, ast.Name))
     return any(_is_loop_variable(name, module) for name in names)
 
 

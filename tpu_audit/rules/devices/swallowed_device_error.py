@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.device_tests import is_device
 from tpu_audit.rules.python.devices import is_cuda
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -78,7 +79,7 @@ def check(block: ast.Try, module: Module) -> Iterator[Hit]:
 def _passes_over(handler: ast.ExceptHandler, module: Module) -> bool:
     """Tell a handler of the errors of a move that does nothing, or takes the CPU."""
     if handler.type is not None and not any(
-        getattr(part, "attr", getattr(part, "id", "")) in _WIDE for part in ast.walk(handler.type)
+        getattr(part, "attr", getattr(part, "id", "")) in _WIDE for part in descend(handler.type)
     ):
         return False
     return all(_is_silent(statement, module) for statement in handler.body)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tests import TestMarks
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -138,7 +139,7 @@ def check_calls(call: ast.Call, _: ast.expr, module: Module) -> Iterator[Hit]:
 def _speaks_of_cuda(test: ast.expr, module: Module) -> bool:
     return any(
         module.is_named(node, "torch.cuda.*")
-        for node in ast.walk(test)
+        for node in descend(test)
         if isinstance(node, ast.Attribute | ast.Name)
     )
 

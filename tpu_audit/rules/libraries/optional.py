@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _survives(block: ast.Try) -> bool:
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or any(
-        getattr(n, "attr", getattr(n, "id", "")) in _CAUGHT for n in ast.walk(handler.type)
+        getattr(n, "attr", getattr(n, "id", "")) in _CAUGHT for n in descend(handler.type)
     )
 
 
@@ -152,7 +153,7 @@ def _suppresses(block: ast.With | ast.AsyncWith) -> bool:
 
 def _asks(parent: ast.If | ast.IfExp | ast.BoolOp, child: ast.AST, stems: frozenset[str]) -> bool:
     if isinstance(parent, ast.BoolOp):
-        before = parent.values[: parent.values.index(child)] if child in parent.values else []  # type: ignore[arg-type] # an operand
+        before = parent.values[: parent.values.index(child)] if child in parent.values else []
         return any(_mentions(value, stems) for value in before)
     return child is not parent.test and _mentions(parent.test, stems)
 
@@ -174,7 +175,7 @@ def _left_before(module: Module, statement: ast.stmt, stems: frozenset[str]) -> 
 
 def _mentions(node: ast.AST, stems: frozenset[str]) -> bool:
     """Tell whether a test asks for a library or names this one."""
-    for inner in ast.walk(node):
+    for inner in descend(node):
         word = getattr(inner, "attr", getattr(inner, "id", ""))
         if not word and isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             if _names(inner.value, stems):

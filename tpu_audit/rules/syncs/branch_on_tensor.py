@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import XLA, runs_each_step
 from tpu_audit.types.report import Severity
@@ -124,5 +125,5 @@ def _is_asked(leaf: ast.expr, module: Module) -> bool:
         return not isinstance(leaf, ast.Subscript)
     return tensors(module).may_be(leaf) and any(
         isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _REDUCED
-        for node in ast.walk(leaf)
+        for node in descend(leaf)
     )

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import SHAPES, is_rare
 from tpu_audit.types.report import Severity
@@ -104,19 +105,19 @@ def _counters(loop: ast.For) -> set[str]:
 
 def _follows(bound: ast.expr, counters: set[str], module: Module) -> bool:
     """Tell whether a bound moves with a counter; the difference of two that do stays."""
-    names = [part for part in ast.walk(bound) if isinstance(part, ast.Name)]
+    names = [part for part in descend(bound) if isinstance(part, ast.Name)]
     following = [name for name in names if name.id in counters or _made_of(name, counters, module)]
     return len(following) == 1
 
 
 def _identifiers(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in descend(node) if isinstance(part, ast.Name)}
 
 
 def _made_of(name: ast.Name, counters: set[str], module: Module, depth: int = 3) -> bool:
     """Tell whether a variable is computed from a counter: ``end = start + size``."""
     values = [binding.value for binding in module.scopes.bindings(name)]
-    names = [n for v in values if v is not None for n in ast.walk(v) if isinstance(n, ast.Name)]
+    names = [n for v in values if v is not None for n in descend(v) if isinstance(n, ast.Name)]
     return any(
         part.id in counters or (depth > 0 and _made_of(part, counters, module, depth - 1))
         for part in names

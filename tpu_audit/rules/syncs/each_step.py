@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensor_names import MODEL
 from tpu_audit.rules.python.upkeep import on_host
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +63,7 @@ def is_evaluation(node: ast.AST, module: Module) -> bool:
     function = context.function
     return context.training and (
         function is None
-        or not any(
-            isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(function)
-        )
+        or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(function))
     )
 
 
@@ -81,20 +80,20 @@ def _calls_model(loop: ast.AST, module: Module) -> bool:
         isinstance(node, ast.Call)
         and MODEL.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
         and not module.is_imported(node.func)
-        for node in ast.walk(loop)
+        for node in descend(loop)
     )
 
 
 def _is_epoch(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     """Tell whether a loop runs over epochs, by its target or what it iterates over."""
     parts = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
-    words = (getattr(n, "attr", getattr(n, "id", "")) for p in parts for n in ast.walk(p))
+    words = (getattr(n, "attr", getattr(n, "id", "")) for p in parts for n in descend(p))
     return any(_EPOCH.search(word) for word in words)
 
 
 def _inner_loops(node: ast.AST, module: Module) -> Iterator[ast.AST]:
     """Iterate over the loops over batches inside a loop or a function."""
-    for inner in ast.walk(node):
+    for inner in descend(node):
         is_loop = isinstance(inner, _LOOPS) and inner is not node
         if is_loop and isinstance(inner, _LOOPS) and module.context(inner.body[0]).training:
             yield inner
@@ -156,5 +155,5 @@ def _is_modulo(test: ast.expr) -> bool:
             and isinstance(n.comparators[0], ast.Constant)
             and type(n.comparators[0].value) is int
         )
-        for n in ast.walk(test)
+        for n in descend(test)
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import is_rare
 from tpu_audit.types.report import Severity
@@ -95,7 +96,7 @@ def _is_cache(node: ast.expr, module: Module) -> bool:
     if isinstance(node, ast.Call) or tensors(module).of(node).on_host:
         return False
     while isinstance(node, ast.Subscript):
-        if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
+        if any(isinstance(part, ast.Slice) for part in descend(node.slice)):
             return False
         node = node.value
     word = str(getattr(node, "attr", getattr(node, "id", "")))

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import Holds, tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import REFERENCE, XLA, runs_each_step
 from tpu_audit.rules.syncs.sizes import is_size
@@ -129,7 +130,7 @@ def builtins(module: Module) -> Iterator[Hit]:
 
 def _is_shape(node: ast.expr) -> bool:
     """Tell whether an expression is named like a shape: its numbers are on the host as a rule."""
-    return any(_SHAPE.search(getattr(n, "attr", getattr(n, "id", ""))) for n in ast.walk(node))
+    return any(_SHAPE.search(getattr(n, "attr", getattr(n, "id", ""))) for n in descend(node))
 
 
 def _hit(call: ast.Call, what: str, module: Module) -> Hit:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import runs_each_step
 from tpu_audit.types.report import Severity
@@ -80,7 +81,7 @@ def _is_same(node: ast.expr, module: Module) -> bool:
         return own and not tensors(module).may_be(node) and "device" not in node.attr
     # A number alone becomes a constant of the program.
     many = isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1
-    return many and all(isinstance(part, _PLAIN) for part in ast.walk(node))
+    return many and all(isinstance(part, _PLAIN) for part in descend(node))
 
 
 def _is_moved(call: ast.Call, module: Module) -> bool:

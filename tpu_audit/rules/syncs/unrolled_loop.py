@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import is_rare
 from tpu_audit.types.report import Severity
@@ -94,7 +95,7 @@ def check(node: ast.For, module: Module) -> Iterator[Hit]:
 
 
 def _what(node: ast.For, module: Module) -> str:
-    words = {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(node.iter)}
+    words = {getattr(n, "attr", getattr(n, "id", "")) for n in descend(node.iter)}
     if any(_EXPERTS.search(word) for word in words):
         return "experts"
     iterated = node.iter
@@ -123,7 +124,7 @@ def _is_length(node: ast.expr, module: Module) -> bool:
         )
     if module.code(node).endswith(("[-1]", "(-1)", "(dim=-1)")):
         return False  # features, not steps
-    for part in ast.walk(node):
+    for part in descend(node):
         if isinstance(part, ast.Attribute) and part.attr in {"size", "shape"}:
             return tensors(module).may_be(part.value)
     return False
@@ -136,7 +137,7 @@ def _indexes(node: ast.For, module: Module) -> bool:
     return any(
         isinstance(part, ast.Subscript)
         and tensors(module).may_be(part.value)
-        and any(isinstance(n, ast.Name) and n.id == node.target.id for n in ast.walk(part.slice))
+        and any(isinstance(n, ast.Name) and n.id == node.target.id for n in descend(part.slice))
         for statement in node.body
-        for part in ast.walk(statement)
+        for part in descend(statement)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python import tensor_names
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -75,8 +76,8 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     first = next((s for s in reversed(before) if _reads_clock(s, module)), None)
     if first is None or module.libraries.is_jax:
         return
-    between = [n for s in before[before.index(first) + 1 :] for n in ast.walk(s)]
-    between += ast.walk(second)
+    between = [n for s in before[before.index(first) + 1 :] for n in descend(s)]
+    between += descend(second)
     waits = any(isinstance(n, ast.Attribute) and n.attr in _WAITS for n in between)
     if not waits and any(isinstance(n, ast.Call) and _works(n, module) for n in between):
         yield module.hit(
