@@ -111,13 +111,14 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if found is None or roles.role(module, constant) not in _ROLES:
         return
     need, new = found
+    name = str(constant.value)
     fix = None
     if new:
-        level = Applicability.SAFE if "apex" in str(constant.value) else Applicability.UNSAFE
+        level = Applicability.SAFE if "apex" in name else Applicability.UNSAFE
         fix = repair.fix(module, level, roles.text_edit(module, constant, new))
     yield module.hit(
         constant,
-        f"the optimizer `{constant.value}` {need}: on a TPU it raises",
+        f"the optimizer `{name}` {need}: on a TPU it raises",
         _advice(new),
         fix=fix,
         severity=Severity.WARNING if roles.is_default(constant, module) else None,

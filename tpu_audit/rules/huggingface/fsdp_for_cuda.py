@@ -98,8 +98,9 @@ def check_entry(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find settings in a dict given as ``fsdp_config``."""
     holder = module.parent(constant)
     name = str(constant.value).removeprefix("fsdp_")
-    is_key = isinstance(holder, ast.Dict) and constant in holder.keys
-    if name in _NAMES and is_key and roles.role(module, holder) == "fsdp_config":
+    if name not in _NAMES or not isinstance(holder, ast.Dict) or constant not in holder.keys:
+        return
+    if roles.role(module, holder) == "fsdp_config":
         yield module.hit(constant, f"`{name}` {_STREAMS}", _ADVICE, cause=_STREAMS)
 
 

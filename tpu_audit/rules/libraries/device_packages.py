@@ -118,7 +118,7 @@ ENGINES = (
 POINTS_AND_MESHES = (
     Package(
         name="sparse 3D convolutions",
-        imports=("spconv", "MinkowskiEngine", "torchsparse", "ocnn"),
+        imports=("spconv", "MinkowskiEngine", "torchsparse"),
         projects=("spconv", "spconv-*", "minkowskiengine", "torchsparse"),
         needs="its convolutions are CUDA kernels: it neither builds nor runs",
         instead="use dense `torch.nn.Conv3d` on a bounded grid, or gather and `index_add_`",
@@ -154,7 +154,7 @@ POINTS_AND_MESHES = (
         name="neural rendering kernels",
         imports=(
             *("tinycudann", "nvdiffrast", "kaolin", "gsplat", "diff_gaussian_rasterization"),
-            *("simple_knn", "nerfacc", "raymarching", "warp", "cumm", "curobo"),
+            *("simple_knn", "nerfacc", "raymarching", "cumm", "curobo"),
         ),
         projects=(
             *("tiny-cuda-nn", "tinycudann", "nvdiffrast", "kaolin", "gsplat", "warp-lang"),

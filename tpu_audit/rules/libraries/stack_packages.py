@@ -89,7 +89,6 @@ SERVING = (
         instead="keep llm-d's router and give the model server vLLM's TPU image, "
         "`vllm/vllm-tpu`, with `google.com/tpu` resources",
         images=("ghcr.io/llm-d/llm-d-cuda", "ghcr.io/llm-d/llm-d:", "ghcr.io/llm-d/llm-d-dev"),
-        words=("d",),
     ),
     Package(
         name="Text Embeddings Inference",
@@ -156,7 +155,7 @@ DEEPSPEED = (
         projects=("deepspeed",),
         needs="DeepSpeed has no accelerator for TPUs: it takes the CPU, and its ops do not build",
         instead="shard with `torch.distributed.fsdp.fully_shard` (FSDP2) and keep bfloat16",
-        commands=("deepspeed", "ds"),
+        commands=("deepspeed",),
     ),
 )
 HUB_KERNELS = (
