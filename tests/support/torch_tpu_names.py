@@ -21,7 +21,7 @@ _ARGUMENTS: dict[str, tuple[int, ...]] = {"set_device": (0,), "device": (0,), "s
 def refuses(name: str) -> bool:
     """Tell whether calling ``torch.tpu.NAME`` raises since the caller is not PyTorch."""
     try:
-        getattr(torch.tpu, name)(*_ARGUMENTS.get(name, ()))
+        getattr(torch.get_device_module("tpu"), name)(*_ARGUMENTS.get(name, ()))
     except Exception as error:  # noqa: BLE001 # no device here: other errors mean nothing
         return "is internal to TorchTPU" in str(error)
     return False
@@ -29,6 +29,7 @@ def refuses(name: str) -> bool:
 
 warnings.simplefilter("ignore")
 _loader._init_device("tpu")
-public = sorted(name for name in dir(torch.tpu) if not name.startswith("_"))
+tpu = torch.get_device_module("tpu")
+public = sorted(name for name in dir(tpu) if not name.startswith("_"))
 internal = [name for name in public if refuses(name)]
 sys.stdout.write(json.dumps({"public": public, "internal": internal}))

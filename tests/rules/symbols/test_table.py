@@ -95,7 +95,10 @@ def test_knows_every_public_name(module: str) -> None:
 def test_knows_every_cudnn_setting() -> None:
     """Every property and function of torch.backends.cudnn is in the table."""
     cudnn = torch.backends.cudnn
-    names = {*vars(type(cudnn)), *(n for n, v in vars(cudnn.m).items() if inspect.isfunction(v))}
+    names = {
+        *vars(type(cudnn)),
+        *(n for n, v in vars(vars(cudnn)["m"]).items() if inspect.isfunction(v)),
+    }
     own = {n for n in names if not n.startswith("_") and n not in {"conv", "rnn", "contextmanager"}}
     assert {n for n in own if f"torch.backends.cudnn.{n}" not in SYMBOLS} == set()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.cuda_api.environment import Use, is_update, use_of
+from tpu_audit.rules.cuda_api.environment import Use, is_run, is_update, use_of
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -30,6 +31,7 @@ _MINOR = frozenset(
         *("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "TORCH_CUDA_ARCH_LIST"),
     }
 )
+_BEFORE_COMMAND = re.compile(r"\s*(CUDA_VISIBLE_DEVICES|CUDA_LAUNCH_BLOCKING)=")
 _ALL = (*_COUNTERPARTS, *sorted(_ALONE | _MINOR))
 
 RULE = Rule(
@@ -64,6 +66,11 @@ RULE = Rule(
         Case("import os\nx = os.environ.get('MY_CUDA_VISIBLE_DEVICES')\n"),
     ),
     invalid=(
+        Case(
+            "import os\nos.system(f'CUDA_VISIBLE_DEVICES={i} python train.py')\n"
+            "os.environ |= {'PYTORCH_CUDA_ALLOC_CONF': 'backend:cudaMallocAsync'}\n",
+            lines=(2, 3),
+        ),
         Case(
             'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"  # first\n',
             lines=(2,),
@@ -101,6 +108,9 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find variables by name in a string."""
     name = str(constant.value)
     use = use_of(constant, module) if name in _ALL else None
+    command = _BEFORE_COMMAND.match(name)
+    if command is not None and is_run(constant, module):
+        name, use = command[1], Use.SET
     if use is not None and not _knows_tpu(name, module):
         yield _hit(constant, name, use, module)
 

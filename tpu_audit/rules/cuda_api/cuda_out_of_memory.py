@@ -83,6 +83,10 @@ RULE = Rule(
             lines=(1,),
         ),
         Case(
+            "import torch\nif isinstance(error, torch.cuda.OutOfMemoryError):\n    retry()\n",
+            lines=(2,),
+        ),
+        Case(
             "import torch\ntry:\n    f()\nexcept torch.OutOfMemoryError:\n    g()\n",
             lines=(4,),
             severity=Severity.INFO,
@@ -95,7 +99,8 @@ RULE = Rule(
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find handlers of the class, unless RuntimeError is handled too."""
     handler = _handler(node, module)
-    if handler is not None and not _catches_parent(handler, module):
+    caught = handler is not None and not _catches_parent(handler, module)
+    if caught or _is_asked_for(node, module):
         yield module.hit(
             node,
             f"a TPU does not raise `{name}` when it runs out of memory",
@@ -123,6 +128,16 @@ def _handler(node: ast.expr, module: Module) -> ast.ExceptHandler | None:
     if isinstance(parent, ast.Tuple):
         parent = module.parent(parent)
     return parent if isinstance(parent, ast.ExceptHandler) else None
+
+
+def _is_asked_for(node: ast.expr, module: Module) -> bool:
+    """Tell whether ``isinstance(error, node)`` asks for the class alone."""
+    call = module.parent(node)
+    return (
+        isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") == "isinstance"
+        and call.args[1:] == [node]
+    )
 
 
 def _catches_parent(handler: ast.ExceptHandler, module: Module) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.cuda_api.environment import is_run
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
 
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _PARSERS = frozenset({"Version", "parse", "float", "int", "parse_version", "LooseVersion"})
-_RUNNERS = frozenset(
-    {
-        *("run", "call", "check_call", "check_output", "Popen", "system", "popen", "getoutput"),
-        *("getstatusoutput", "create_subprocess_exec", "create_subprocess_shell"),
-    }
-)
 _COMMAND = "nvidia-smi"
 
 RULE = Rule(
@@ -59,6 +54,7 @@ RULE = Rule(
         Case("import torch\nhip = torch.version.cuda == '11.8'\n"),
     ),
     invalid=(
+        Case("import torch\nassert torch.version.cuda == '12.1', 'wrong CUDA'\n", lines=(2,)),
         Case("import torch\nmajor = int(torch.version.cuda.split('.')[0])\n", lines=(2,)),
         Case(
             "import torch\nfrom packaging.version import Version\n"
@@ -106,10 +102,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 def check_command(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find the command where it is run."""
     text = str(constant.value).lstrip()
-    call = _call_around(constant, module)
-    if call is None or not text.startswith((_COMMAND, f"watch {_COMMAND}", f"which {_COMMAND}")):
-        return
-    if getattr(call.func, "attr", getattr(call.func, "id", "")) in _RUNNERS:
+    if text.startswith((_COMMAND, f"watch {_COMMAND}")) and is_run(constant, module):
         caught = _is_tried(constant, module)
         yield module.hit(
             constant,
@@ -134,7 +127,8 @@ def _raises_for_none(node: ast.expr, module: Module) -> bool:
     if isinstance(parent, ast.Attribute | ast.Subscript):
         return parent.value is node
     if isinstance(parent, ast.Compare):
-        return any(isinstance(operator, _ORDER) for operator in parent.ops)
+        ordered = any(isinstance(operator, _ORDER) for operator in parent.ops)
+        return ordered or _is_demanded(parent, module)
     return (
         isinstance(parent, ast.Call)
         and node in parent.args
@@ -142,12 +136,9 @@ def _raises_for_none(node: ast.expr, module: Module) -> bool:
     )
 
 
-def _call_around(node: ast.AST, module: Module) -> ast.Call | None:
-    """Return the call that a string, or a list or f-string with it, is an argument of."""
-    parent = module.parent(node)
-    while isinstance(parent, ast.List | ast.Tuple | ast.JoinedStr | ast.BinOp | ast.Starred):
-        parent = module.parent(parent)
-    return parent if isinstance(parent, ast.Call) else None
+def _is_demanded(test: ast.Compare, module: Module) -> bool:
+    """Tell whether a version is asserted to be a certain one."""
+    return isinstance(module.parent(test), ast.Assert) and isinstance(test.ops[0], ast.Eq | ast.In)
 
 
 def _is_tried(node: ast.AST, module: Module) -> bool:

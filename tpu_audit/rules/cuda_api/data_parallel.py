@@ -58,6 +58,12 @@ RULE = Rule(
     invalid=(
         Case(
             "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+            "options = dict(device_ids=[rank])\nmodel = DDP(model, **options)\n"
+            "other = DDP(other, [rank], rank)\n",
+            lines=(2, 4),
+        ),
+        Case(
+            "from torch.nn.parallel import DistributedDataParallel as DDP\n"
             "model = DDP(model, device_ids=[rank], output_device=rank, bucket_cap_mb=10)\n",
             lines=(2,),
             columns=(20,),
@@ -114,15 +120,27 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find devices named to DDP."""
     arguments = [k for k in call.keywords if k.arg in _DEVICES and _is_live(k.value, module)]
-    if arguments:
+    given = [*arguments, *_given_otherwise(call, module)]
+    if given:
+        first = given[0].value if isinstance(given[0], ast.keyword) else given[0]
         yield module.hit(
-            arguments[0],
+            given[0],
             "a process on a TPU has one device, index 0: inputs cannot be sent to this one",
             f"call `{name.rpartition('.')[2]}(model)` without devices",
-            fix=_fix(call, arguments, module),
-            severity=Severity.WARNING if _is_first(arguments[0].value, module) else None,
+            fix=_fix(call, arguments, module) if arguments == given else None,
+            severity=Severity.WARNING if _is_first(first, module) else None,
             cause="device_ids",
         )
+
+
+def _given_otherwise(call: ast.Call, module: Module) -> list[ast.expr]:
+    """Return devices that are given by place, or in a dict of options."""
+    found = list(call.args[1:2])
+    for argument in call.keywords:
+        if argument.arg is None:
+            found += module.dicts.entries(argument.value, {"device_ids"})
+    live = [node for node in found if not isinstance(node, ast.Starred)]
+    return [node for node in live if _is_live(node, module) and not module.reach(node).dead]
 
 
 def _is_none(node: ast.expr, module: Module) -> bool:

@@ -48,7 +48,10 @@ def attributes() -> frozenset[str]:
 def is_device_module(node: ast.expr, module: Module, depth: int = _DEPTH) -> bool:
     """Tell whether an expression is the module of a device chosen at run time."""
     if isinstance(node, ast.Call):
-        return _is_lookup(node, module)
+        results = _results(node, module) if depth else []
+        return _is_lookup(node, module) or any(
+            is_device_module(result, module, depth - 1) for result in results
+        )
     if isinstance(node, ast.NamedExpr):
         return is_device_module(node.value, module, depth)
     if not depth:
@@ -74,8 +77,24 @@ def _is_lookup(call: ast.Call, module: Module) -> bool:
     return "torch" in module.qualified(call.args[0]) and _is_device_type(call.args[1], module)
 
 
+def _results(call: ast.Call, module: Module) -> list[ast.expr]:
+    """Return what a function of this file returns that the call is of."""
+    if not isinstance(call.func, ast.Name):
+        return []
+    functions = [binding.node for binding in module.scopes.bindings(call.func)]
+    return [
+        result
+        for function in functions
+        if isinstance(function, ast.FunctionDef)
+        for result in module.calls.returned(function)
+    ]
+
+
 def _is_device_type(node: ast.expr, module: Module) -> bool:
     """Tell whether a name is that of a device, by spelling or by value; ``"cuda"`` alone is not."""
+    if isinstance(node, ast.JoinedStr) and len(node.values) == 1:
+        part = node.values[0]
+        return isinstance(part, ast.FormattedValue) and _is_device_type(part.value, module)
     values = module.value(node)
     if values.complete:
         return False

@@ -88,6 +88,11 @@ RULE = Rule(
             fixed="import torch\ndevice_type = detect()\nsync = torch.accelerator.synchronize\n"
             "sync()\n",
         ),
+        Case(
+            "import torch\ndef api(device):\n    return getattr(torch, f'{device.type}')\n"
+            "total = api(dev).memory_reserved()\n",
+            lines=(4,),
+        ),
         Case("import torch\ncap = torch.get_device_module().get_device_capability()\n", lines=(2,)),
     ),
 )

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 _HOLDER = re.compile(r"(?:^|_)env(?:iron(?:ment)?)?(?:_|$)", re.IGNORECASE)
 _OS = ("os.environ", "environ")
+RUNNERS = frozenset(
+    {
+        *("run", "call", "check_call", "check_output", "Popen", "system", "popen", "getoutput"),
+        *("getstatusoutput", "create_subprocess_exec", "create_subprocess_shell"),
+    }
+)
+"""Functions that run a command, by their last name."""
 _SETTERS = frozenset({"setdefault", "putenv", "setenv", "unsetenv", "pop"})
 _GETTERS = frozenset({"get", "getenv", "__getitem__"})
 _OUTRIGHT = frozenset({"getenv", "putenv", "setenv", "unsetenv"})
@@ -52,6 +59,19 @@ def _called(call: ast.Call, module: Module) -> Use | None:
     return Use.SET if word in _SETTERS else Use.READ
 
 
+def is_run(constant: ast.Constant, module: Module) -> bool:
+    """Tell whether a string, or the f-string or list that it is in, is run as a command."""
+    node: ast.AST = constant
+    parent = module.parent(node)
+    while isinstance(parent, ast.JoinedStr | ast.List | ast.Tuple | ast.BinOp):
+        node, parent = parent, module.parent(parent)
+    return (
+        isinstance(parent, ast.Call)
+        and node in parent.args
+        and getattr(parent.func, "attr", getattr(parent.func, "id", "")) in RUNNERS
+    )
+
+
 def is_update(argument: ast.keyword, module: Module) -> bool:
     """Tell whether ``NAME=value`` sets a variable: in an update or in ``dict(env)``."""
     call = module.parent(argument)
@@ -85,4 +105,6 @@ def _becomes_environment(node: ast.expr, module: Module) -> bool:
         return attribute is not None and _is_environment(attribute.value, module)
     if isinstance(parent, ast.Assign):
         return _is_environment(parent.targets[0], module)
+    if isinstance(parent, ast.AugAssign):
+        return _is_environment(parent.target, module)
     return False

@@ -51,6 +51,11 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\nbackend = torch.cuda.is_available() and 'nccl' or 'gloo'\n",
+            lines=(2,),
+            fixed=f"import torch\nbackend = {_BACKEND}\n",
+        ),
+        Case(
             "import torch\nbackend = 'nccl' if torch.cuda.is_available() else 'gloo'\n",
             lines=(2,),
             columns=(11,),
@@ -91,7 +96,7 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if not groups.is_nccl(constant.value) or not module.reach(constant).dead:
         return
     whole = groups.outermost(constant, module)
-    if isinstance(whole, ast.IfExp):
+    if isinstance(whole, ast.IfExp | ast.BoolOp):
         if module.reach(whole).dead:
             return
         if _OTHERS & set(module.value(whole).strings()):
@@ -115,5 +120,5 @@ def _is_alternative(constant: ast.Constant, module: Module) -> bool:
     return any(_OTHERS & set(module.value(value).strings()) for value in values)
 
 
-def _fix(node: ast.IfExp, module: Module) -> Fix:
+def _fix(node: ast.IfExp | ast.BoolOp, module: Module) -> Fix:
     return repair.fix(module, Applicability.UNSAFE, module.edit(node, repair.backend(module)))
