@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ _WORD_BYTES = bytes(
     for byte in range(256)
 )
 """Turns what is not in a word to spaces."""
+_INNER = re.compile(r"\w+", re.ASCII)
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -52,7 +54,10 @@ def relevant(rules: Iterable[Rule], text: str, kind: str = "") -> tuple[Rule, ..
     """
     plan = _plan(tuple(rules), kind)
     words = words_of(text)
-    parts = {part for part in plan.parts if part in text}
+    # A part of a word is sought in each word once, not wherever the text repeats it.
+    once = b" ".join(words)
+    parts = {part for part in plan.inner if part.encode() in once}
+    parts |= {part for part in plan.outer if part in text}
     return tuple(
         rule
         for rule, whole, begin in plan.rules
@@ -66,8 +71,10 @@ class _Plan:
 
     rules: tuple[tuple[Rule, frozenset[bytes], frozenset[str]], ...]
     """Each with its whole words, and the beginnings of the others."""
-    parts: frozenset[str]
-    """All beginnings."""
+    inner: frozenset[str]
+    """All beginnings that are of words alone."""
+    outer: frozenset[str]
+    """The others: of words and signs."""
 
 
 @lru_cache(maxsize=256)
@@ -78,7 +85,9 @@ def _plan(rules: tuple[Rule, ...], kind: str) -> _Plan:
             whole = frozenset(word.encode() for word in rule.words if not word.endswith("*"))
             begin = frozenset(word[:-1] for word in rule.words if word.endswith("*"))
             rows.append((rule, whole, begin))
-    return _Plan(tuple(rows), frozenset(part for _, _, begin in rows for part in begin))
+    parts = {part for _, _, begin in rows for part in begin}
+    inner = frozenset(part for part in parts if _INNER.fullmatch(part))
+    return _Plan(tuple(rows), inner, frozenset(parts) - inner)
 
 
 def _reads(rule: Rule, kind: str) -> bool:

@@ -105,7 +105,7 @@ class Rule:
     docs: Docs
     words: tuple[str, ...]
     r"""Text that a file must contain for the rule to look at it: whole words (``\w+`` tokens), or
-    ``NCCL_*`` for the start of one. Empty for every file. Case counts."""
+    any text with a star behind, as ``NCCL_*``. Empty for every file. Case counts."""
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]
     stability: Stability = Stability.STABLE
