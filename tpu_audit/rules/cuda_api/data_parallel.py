@@ -120,7 +120,7 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find devices named to DDP."""
     arguments = [k for k in call.keywords if k.arg in _DEVICES and _is_live(k.value, module)]
-    given = [*arguments, *_given_otherwise(call, module)]
+    given: list[ast.keyword | ast.expr] = [*arguments, *_given_otherwise(call, module)]
     if given:
         first = given[0].value if isinstance(given[0], ast.keyword) else given[0]
         yield module.hit(
