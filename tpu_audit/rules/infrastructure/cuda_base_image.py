@@ -47,6 +47,12 @@ RULE = Rule(
         ),
         Case("FROM rocm/pytorch:latest\nFROM ubuntu:22.04\n", filename="docker/amd.Dockerfile"),
         Case("docker run -v /usr/local/cuda-12:/opt/cuda python:3.12 ls\n", filename="run.sh"),
+        Case(
+            "CUDA_HOME=/usr/local/cuda-12.1\nLD_LIBRARY_PATH=$CUDA_HOME/lib64:/opt/cuda-12/lib\n"
+            "docker push me/train-gpu:1\ndocker build -t me/a-gpu:1 -f docker/Dockerfile.gpu .\n",
+            filename="env.sh",
+        ),
+        Case("image: data/cuda-2/picture.png\n", filename="page.yaml"),
         Case("MODEL=nvidia/Nemotron-Mini-4B-Instruct\npython serve.py\n", filename="serve.sh"),
         Case('{"image": "barracuda/app:1.0", "gpu": 1}\n', filename="app.json"),
     ),

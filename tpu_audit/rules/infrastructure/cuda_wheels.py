@@ -76,6 +76,20 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "on: push\njobs:\n  a:\n    steps:\n"
+            "      - run: pip install torch -i https://download.pytorch.org/whl/cu${{ "
+            "matrix.cuda }}\n",
+            filename=".github/workflows/t.yml",
+            lines=(5,),
+            fixed="on: push\njobs:\n  a:\n    steps:\n"
+            "      - run: pip install torch -i https://download.pytorch.org/whl/cpu\n",
+        ),
+        Case(
+            "pip install torch -f https://download.pytorch.org/whl/cu${CUDA}/torch_stable.html\n",
+            filename="i.sh",
+            lines=(1,),
+        ),
+        Case(
             "pip install torch torchvision --index-url https://download.pytorch.org/whl/cu121\n",
             filename="run.sh",
             lines=(1,),

@@ -96,6 +96,12 @@ RULE = Rule(
             lines=(1, 1),
         ),
         Case(
+            "N=${N:-$(nvidia-smi -L | wc -l)}\n"
+            'srun -n 1 bash -c "torchrun --nnodes=2 --nproc_per_node $N train.py"\n',
+            filename="run.slurm",
+            lines=(2,),
+        ),
+        Case(
             'torchrun --nproc_per_node="${SLURM_GPUS_ON_NODE:-1}" train.py\n',
             filename="run.sh",
             lines=(1,),

@@ -45,6 +45,11 @@ _PYTORCH = re.compile(
 )
 _CUDA = re.compile(r"[:_./-](?:cuda[-_]?[\d.$]|cuda(?:$|[-_:])|cu\d{2,3}(?!\d)|cudnn)")
 _GPU = re.compile(r"(?:^|[-_./:])gpu(?:$|[-_./:@])")
+_PATH = re.compile(r"^(?:[/.~]|\$\{?(?:home|pwd|cuda\w*)\b)|/[^/:]+\.[a-z]{2,4}$|:/")
+"""Files and lists of folders, which look like images."""
+_HOLDS_PATHS = re.compile(r"PATHS?$|HOME$|DIRS?$|ROOT$|FLAGS$|OPTS?$", re.IGNORECASE)
+_VERBS = frozenset({"run", "create", "pull", "build", "buildx"})
+_HPC_VERBS = _VERBS | {"exec", "shell", "import", "start", "instance"}
 _ELSEWHERE = re.compile(
     r"(?:^|/)(?:vllm/|lmsysorg/|huggingface/text-|predibase/lorax)|rocm|(?:^|[-_./:])cpu(?:$|[-_.:])"
 )
@@ -69,7 +74,8 @@ def images(document: Document) -> Iterator[Image]:
         yield from _of_config(document)
     elif document.kind in {"env", "shell", "makefile"}:
         for variable in variables(document):
-            if _SHAPE.fullmatch(variable.value):
+            path = _HOLDS_PATHS.search(variable.name)
+            if not path and _SHAPE.fullmatch(variable.value):
                 yield Image(name=variable.value, span=variable.key_span, base=False)
     for command in document.commands:
         yield from _of_command(command)
@@ -78,7 +84,7 @@ def images(document: Document) -> Iterator[Image]:
 def kind_of(name: str) -> str | None:
     """Return what an image is made for, completing "... is"; None for one that is not CUDA's."""
     name = _PREFIX.sub("", name.strip().lower())
-    if not _SHAPE.fullmatch(name) and not _PYTORCH.search(name):
+    if _PATH.search(name) or not (_SHAPE.fullmatch(name) or _PYTORCH.search(name)):
         return None
     if _NVIDIA.search(name):
         return "NVIDIA's image: it holds the CUDA stack and builds of PyTorch for it"
@@ -128,6 +134,9 @@ def _image_words(command: Command) -> list[Word]:
     What follows the image is the container's own command.
     """
     words = list(itertools.pairwise(command.words))
+    verbs = _HPC_VERBS if command.name in {"singularity", "apptainer", "enroot"} else _VERBS
+    if not verbs & {word.text for word in command.words[1:4]}:
+        return []
     if any(word.text in {"build", "buildx"} for word in command.words[1:3]):
         build = [w for before, w in words if before.text == "--build-arg" or _BASE.match(w.text)]
         if command.name in {"docker", "podman", "nerdctl", "nvidia-docker"}:

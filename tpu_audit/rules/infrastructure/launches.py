@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.files.document import Word
+from tpu_audit.rules.files.shell_commands import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +18,9 @@ _TORCHRUN = frozenset(
     {"torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"}
 )
 _MODULES = {"accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed"}
+_SHELLS = frozenset({"sh", "bash", "zsh", "ssh"})
+"""Programs whose scripts the readers follow."""
+_SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ec", "--wrap"})
 _END = (".py", ".sh")
 
 
@@ -33,7 +38,7 @@ class Launch:
 
 def launches(document: Document) -> Iterator[Launch]:
     """Yield every launch among the file's commands, also behind ``srun`` and the like."""
-    for command in document.commands:
+    for command in _commands(document):
         found = _launcher(command)
         if found is not None:
             launcher, place = found
@@ -42,6 +47,17 @@ def launches(document: Document) -> Iterator[Launch]:
                 word=command.words[place],
                 options=tuple(_options(command.words[place + 1 :])),
             )
+
+
+def _commands(document: Document) -> Iterator[Command]:
+    """Yield the commands, and those in a script that another program hands to a shell."""
+    for command in document.commands:
+        yield command
+        for flag, word in pairwise(command.words if command.name not in _SHELLS else ()):
+            if flag.text in _SCRIPT_FLAGS and " " in word.text:
+                start = document.source.index(word.span.line, word.span.column) + 1
+                end = document.source.index(word.span.end_line, word.span.end_column) - 1
+                yield from commands(document.source, document.text, start, end)
 
 
 def _launcher(command: Command) -> tuple[str, int] | None:

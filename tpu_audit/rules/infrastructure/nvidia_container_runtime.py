@@ -100,6 +100,12 @@ RULE = Rule(
             "    docker.types.DeviceRequest(count=-1, capabilities=[['gpu']])])\n",
             lines=(2, 3, 5, 6),
         ),
+        Case(
+            "on: push\njobs:\n  a:\n    container: {image: x, options: --gpus all --shm-size 8g}\n",
+            filename=".github/workflows/a.yml",
+            lines=(4,),
+            severity=Severity.WARNING,
+        ),
         Case("podman run --device nvidia.com/gpu=all img\n", filename="run.sh", lines=(1,)),
         Case("run:\n\tdocker run --gpus=all $(IMG)\n", filename="Makefile", lines=(2,)),
         Case(
@@ -141,6 +147,17 @@ def check_runtime(document: Document) -> Iterator[Hit]:
     for entry in document.entries:
         if entry.key in _RUNTIME_KEYS and entry.text() == "nvidia":
             yield _hit(document, entry, f"`{entry.key}: nvidia`")
+
+
+@RULE.document("ci")
+def check_options(document: Document) -> Iterator[Hit]:
+    """Find options of the containers that CI jobs run in."""
+    for entry in document.entries:
+        if entry.key == "options" and re.search(r"--gpus\b|--runtime[= ]nvidia", str(entry.value)):
+            message = _MESSAGE.format(what=f"`{entry.value}`")
+            yield document.hit(
+                entry.span, message, _ADVICE, severity=Severity.WARNING, cause="runtime"
+            )
 
 
 @RULE.document()

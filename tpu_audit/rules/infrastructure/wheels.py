@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 INDEX = re.compile(
-    r"(?<=download\.pytorch\.org/)(whl/(?:nightly/|test/)?)(cu\d{2,3})(?![^\s\"']*\.whl)"
+    r"(?<=download\.pytorch\.org/)(whl/(?:nightly/|test/)?)"
+    r"(cu(?:\d{2,3}|\$\{\{[^{}]*\}\}|\$\{?\w+\}?|\$\(\w+\)))(?![^\s\"']*\.whl)"
 )
-"""A wheel index for one CUDA version; the second group is ``cu121``."""
+"""A wheel index for one CUDA version; the second group is ``cu121``, or ``cu`` and a
+variable."""
 WHEEL = re.compile(r"https?://[^\s\"'#]*?(?:%2B|\+|/)cu\d{2,3}[^\s\"'#]*?\.whl")
 """The address of one wheel built for CUDA."""
 LOCAL_VERSION = re.compile(r"\+cu\d{2,3}\b")
