@@ -39,6 +39,20 @@ def test_wildcard_takes_whole_names() -> None:
     assert sorted(found) == ["torch.cuda.Event", "torch.cuda.amp.GradScaler"]
 
 
+def test_names_of_dead_arms_do_not_count() -> None:
+    """A device type that a TPU never has does not make a module CUDA's."""
+    module = module_of(
+        """
+        import torch
+        if device == "gpu":
+            device = "cuda"
+        lib = getattr(torch, device)
+        lib.device_count()
+        """
+    )
+    assert module.uses.named("torch.cuda.device_count") == []
+
+
 def test_called() -> None:
     """Calls are told from other uses."""
     module = module_of(SOURCE)

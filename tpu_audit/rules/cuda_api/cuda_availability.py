@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
-from tpu_audit.rules.python.choices import find_choices
 from tpu_audit.rules.python.guards import Guarded, guard_of
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -85,6 +84,11 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import torch\nprint(f"CUDA: {torch.cuda.is_available()}")\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n",
             lines=(2,),
             severity=Severity.INFO,
@@ -104,7 +108,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         severity = Severity.ERROR
     elif guarded is Guarded.DEMAND:
         severity, effect = Severity.ERROR, f"{effect}, and this code demands it"
-    elif guarded is Guarded.EXTRA:
+    elif severity is Severity.WARNING and (guarded is Guarded.EXTRA or _is_said(node, module)):
         severity = Severity.INFO
     yield module.hit(
         node,
@@ -123,7 +127,7 @@ def _fix(node: ast.expr, place: str, module: Module) -> Fix:
 
 
 def _chooses_device(node: ast.expr, module: Module) -> bool:
-    tests = {choice.node.test for choice in find_choices(module)}
+    tests = {choice.node.test for choice in module.choices}
     parent: ast.AST | None = node
     while isinstance(parent, ast.expr):
         if parent in tests:
@@ -144,6 +148,16 @@ def _chooses_setting(node: ast.expr, module: Module) -> bool:
     return any(text.startswith(_SETTINGS) for text in texts) or any(
         module.is_named(arm, *_DTYPES) for arm in arms
     )
+
+
+def _is_said(node: ast.expr, module: Module) -> bool:
+    """Tell a value that a message shows."""
+    parent: ast.AST | None = node
+    while isinstance(parent, ast.expr):
+        if isinstance(parent, ast.FormattedValue):
+            return True
+        parent = module.parent(parent)
+    return False
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

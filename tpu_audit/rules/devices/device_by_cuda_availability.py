@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
-from tpu_audit.rules.python.choices import find_choices
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -77,7 +76,7 @@ RULE = Rule(
 @RULE.module
 def check(module: Module) -> Iterator[Hit]:
     """Find the choices."""
-    for choice in find_choices(module):
+    for choice in module.choices:
         yield module.hit(
             choice.node if isinstance(choice.node, ast.IfExp) else choice.node.test,
             "CUDA is never available on a TPU: this choice falls silently to the CPU",

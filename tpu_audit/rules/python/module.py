@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability, Edit, Fix
 from tpu_audit.rules.hit import Hit, Span
 from tpu_audit.rules.python.calls import Calls
+from tpu_audit.rules.python.choices import DeviceChoice, find_choices
 from tpu_audit.rules.python.classes import Classes
 from tpu_audit.rules.python.context import Context, Contexts
 from tpu_audit.rules.python.devices import DeviceSink, find_sinks
@@ -107,6 +108,11 @@ class Module:
     def sinks(self) -> tuple[DeviceSink, ...]:
         """Places that take a device."""
         return find_sinks(self)
+
+    @cached_property
+    def choices(self) -> tuple[DeviceChoice, ...]:
+        """Choices of a device by whether CUDA is available."""
+        return tuple(find_choices(self))
 
     @cached_property
     def strings(self) -> tuple[ast.Constant, ...]:

@@ -134,8 +134,17 @@ class Names:
 
     def _getattr(self, node: ast.Call, depth: int) -> frozenset[str]:
         heads = self.qualified(node.args[0], depth)
-        tails = self._module.value(node.args[1]).strings() if heads else ()
+        tails = self._names_in(node.args[1]) if heads else ()
         return frozenset(f"{head}.{tail}" for head in heads for tail in tails if _is_dotted(tail))
+
+    def _names_in(self, node: ast.expr) -> list[str]:
+        """Return the strings that reach ``node`` on a TPU: ``"cuda"`` in a dead arm does not."""
+        return [
+            possible.value
+            for possible in self._module.value(node)
+            if isinstance(possible.value, str)
+            and (possible.node is node or not self._module.reach(possible.node).dead)
+        ]
 
     def _literal_names(self, node: ast.expr) -> frozenset[str]:
         return frozenset(filter(_is_dotted, self._module.value(node).strings()))
