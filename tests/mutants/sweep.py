@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from tests.mutants.mutations import MUTATIONS
 from tests.mutants.seeds import Seed, seeds
 from tpu_audit.check.classify import kind_of_content, kind_of_name
-from tpu_audit.check.file_check import check_bytes
+from tpu_audit.check.file_check import check_bytes, too_large
+from tpu_audit.check.result import FileResult
 from tpu_audit.check.selection import all_rules
+from tpu_audit.check.time_limit import FILE_S
 from tpu_audit.fix.file_fix import Wish, repair_bytes
 from tpu_audit.fix.verify import still_valid
 from tpu_audit.rules.edits import Applicability
@@ -23,10 +25,9 @@ from tpu_audit.rules.files.decoding import decode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tpu_audit.check.result import FileResult
 
-SLOW_S = 20.0
-"""CPU seconds that one file may take, however it is mutated."""
+SLOW_S = 1.5 * FILE_S
+"""CPU seconds after which the limit on a file has plainly not held."""
 _SMALL = 100_000
 """Larger files are checked but not repaired: that would take minutes and show nothing new."""
 
@@ -93,7 +94,7 @@ def _label(one: Mutant) -> str:
 
 
 def _judge(one: Mutant, tally: Tally) -> None:
-    result = check_bytes(one.name, one.data, all_rules())
+    result = _result(one)
     tally.kinds[str(result.kind)] += 1
     codes = {gap.code for gap in result.gaps}
     outcome = "findings" if result.items else "nothing found"
@@ -103,6 +104,14 @@ def _judge(one: Mutant, tally: Tally) -> None:
     tally.faults += [f"{_label(one)}: {text}" for text in _misplaced(one, result)]
     if len(one.data) <= _SMALL:
         tally.faults += [f"{_label(one)}: {text}" for text in _bad_repair(one)]
+
+
+def _result(one: Mutant) -> FileResult:
+    kind = kind_of_name(one.name)
+    gap = too_large(len(one.data), kind)
+    if gap:
+        return FileResult(kind=kind, gaps=[gap])
+    return check_bytes(one.name, one.data, all_rules())
 
 
 def _misplaced(one: Mutant, result: FileResult) -> Iterable[str]:

@@ -15,6 +15,7 @@ from tpu_audit.check.comments import find_comments
 from tpu_audit.check.parts import Part, parts_of
 from tpu_audit.check.result import FileResult, Gap, Item
 from tpu_audit.check.silence import judge
+from tpu_audit.check.time_limit import FILE_S, OutOfTimeError, time_limit
 from tpu_audit.rules.checking import Found, check_document, check_module, relevant
 from tpu_audit.rules.edits import Fix
 from tpu_audit.rules.files.decoding import decode
@@ -40,10 +41,8 @@ def read_bytes(path: str, kind: str | None) -> bytes | Gap:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             return Gap("not_a_file", "it is not a regular file")
-        limit = MAX_BYTES.get(kind or "", DEFAULT_MAX_BYTES)
-        if status.st_size > limit:
-            size, most = status.st_size / _MEGABYTE, limit // _MEGABYTE
-            return Gap("too_large", f"{size:.0f} MB, and at most {most} MB are read")
+        if gap := too_large(status.st_size, kind):
+            return gap
         with open(path, "rb") as file:
             return file.read()
     except PermissionError:
@@ -52,15 +51,27 @@ def read_bytes(path: str, kind: str | None) -> bytes | Gap:
         return Gap("unreadable", error.strerror or str(error))
 
 
+def too_large(size: int, kind: str | None) -> Gap | None:
+    """Return the reason when a file of ``size`` bytes is not read."""
+    limit = MAX_BYTES.get(kind or "", DEFAULT_MAX_BYTES)
+    if size <= limit:
+        return None
+    return Gap("too_large", f"{size / _MEGABYTE:.0f} MB, and at most {limit // _MEGABYTE} are read")
+
+
 def check_bytes(logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
     """Check the content of a file called ``logical``; whatever it holds, a result comes back."""
     kind = kind_of_content(logical, kind_of_name(logical), data)
     if kind is None:
         return FileResult()
     try:
-        return _check(kind, logical, data, rules)
+        with time_limit(FILE_S):
+            return _check(kind, logical, data, rules)
     except NotReadableError as error:
         return FileResult(kind=kind, gaps=[Gap("unreadable", error.message, error.line)])
+    except OutOfTimeError:
+        reason = f"its analysis takes more than {FILE_S:.0f} seconds: is it generated?"
+        return FileResult(kind=kind, gaps=[Gap("timeout", reason)])
     except (RecursionError, MemoryError):
         return FileResult(kind=kind, gaps=[Gap("too_deep", "nested too deep to be analysed")])
     except Exception as error:  # noqa: BLE001 - one file must not end the run; the report names it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -140,6 +141,9 @@ def _start_worker(settings: Settings) -> None:
     # Ctrl-C ends a worker at once and without words; the parent says what there is to say.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _prepare(settings)
+    # A file's tree is let go of as a whole: collecting while it grows costs a fifth of the time.
+    gc.freeze()
+    gc.disable()
 
 
 def _prepare(settings: Settings) -> None:
@@ -150,7 +154,10 @@ def _prepare(settings: Settings) -> None:
 
 
 def _check_chunk(chunk: list[Job]) -> list[Checked]:
-    return [_check(job) for job in chunk]
+    checked = [_check(job) for job in chunk]
+    if not gc.isenabled():
+        gc.collect()
+    return checked
 
 
 def _check(job: Job) -> Checked:

@@ -11,6 +11,7 @@ from tpu_audit.check.classify import kind_of_content, kind_of_name
 from tpu_audit.check.file_check import findings_of
 from tpu_audit.check.parts import parts_of
 from tpu_audit.check.selection import PerFile, ignored_in
+from tpu_audit.check.time_limit import FILE_S, OutOfTimeError, time_limit
 from tpu_audit.fix.choose import Repair, compatible
 from tpu_audit.fix.comments import unused_comments
 from tpu_audit.fix.imports import ImportsNotMovedError, move_imports
@@ -60,8 +61,9 @@ def repair_bytes(logical: str, data: bytes, wish: Wish) -> FileFix:
         return done
     try:
         decoded = decode(data, python=kind == "python")
-        _passes(kind, logical, decoded, wish, done)
-    except (NotReadableError, RecursionError, MemoryError):
+        with time_limit(3 * FILE_S):
+            _passes(kind, logical, decoded, wish, done)
+    except (NotReadableError, OutOfTimeError, RecursionError, MemoryError):
         return done
     return done
 
