@@ -62,8 +62,12 @@ _RICH = {
 }
 
 
-def seeds() -> list[Seed]:
-    """Return all of them, in a fixed order."""
+def rich_seeds() -> list[Seed]:
+    """Return a file of each kind with much of its format in it."""
+    return [Seed(name=name, data=text.encode()) for name, text in _RICH.items()]
+
+
+def case_seeds() -> list[Seed]:
+    """Return the cases of all rules."""
     cases = [case for rule in catalogue.rules() for case in (*rule.valid, *rule.invalid)]
-    rich = [Seed(name=name, data=text.encode()) for name, text in _RICH.items()]
-    return [*rich, *(Seed(name=case.filename, data=case.source.encode()) for case in cases)]
+    return [Seed(name=case.filename, data=case.source.encode()) for case in cases]

@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.mutants.mutations import MUTATIONS
-from tests.mutants.seeds import Seed, seeds
+from tests.mutants.seeds import Seed, case_seeds, rich_seeds
 from tpu_audit.check.classify import kind_of_content, kind_of_name
 from tpu_audit.check.file_check import check_bytes, too_large
 from tpu_audit.check.result import FileResult
@@ -57,9 +57,11 @@ class Tally:
 def mutant(number: int, *, seed: int, most: int) -> Mutant:
     """Return the mutant with this number; ``most`` bounds what is added, in bytes."""
     chance = Random(f"{seed}/{number}")  # noqa: S311 - samples
-    origin = chance.choice(_seeds())
+    rich, cases = _seeds()
+    # Half of them from the rich files, in turn, so that any stretch of numbers has every kind.
+    origin = chance.choice(cases) if number % 2 else rich[number // 2 % len(rich)]
     names = list(MUTATIONS)
-    first = names[number % len(names)]
+    first = chance.choice(names)
     data = MUTATIONS[first](origin.data, chance, most)
     if chance.random() < 0.3:
         data = MUTATIONS[chance.choice(names[:-2])](data, chance, most)
@@ -67,8 +69,8 @@ def mutant(number: int, *, seed: int, most: int) -> Mutant:
 
 
 @cache
-def _seeds() -> list[Seed]:
-    return seeds()
+def _seeds() -> tuple[list[Seed], list[Seed]]:
+    return rich_seeds(), case_seeds()
 
 
 def sweep(numbers: Iterable[int], *, seed: int, most: int) -> Tally:

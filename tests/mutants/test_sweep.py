@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.mutants.mutations import MUTATIONS
-from tests.mutants.seeds import seeds
+from tests.mutants.seeds import rich_seeds
 from tests.mutants.sweep import mutant, sweep
 from tests.support.trees import HIT, tree
+from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.run import check
+from tpu_audit.rules.files.reading import READERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEED = 20_261_130
 
@@ -19,7 +24,7 @@ SEED = 20_261_130
 @pytest.mark.parametrize("start", range(0, 240, 60))
 def test_sample(start: int) -> None:
     """No mutant ends in an internal error, lies outside its file or is repaired into ruin."""
-    tally = sweep(range(start, start + 60), seed=SEED, most=60_000)
+    tally = sweep(range(start, start + 60), seed=SEED, most=20_000)
 
     assert tally.faults == []
     assert tally.outcomes.total() == 60
@@ -27,12 +32,12 @@ def test_sample(start: int) -> None:
 
 def test_sample_is_varied() -> None:
     """The sample holds every mutation and many kinds, and both outcomes."""
-    tally = sweep(range(0, 240, 7), seed=SEED, most=5_000)
+    tally = sweep(range(0, 240, 3), seed=SEED, most=5_000)
     outcomes = {outcome for _, outcome in tally.outcomes}
 
     assert {name for name, _ in tally.outcomes} == set(MUTATIONS)
     assert {"findings", "unreadable"} <= outcomes
-    assert {"python", "yaml", "shell"} <= set(tally.kinds)
+    assert len(tally.kinds) > 8
 
 
 def test_same_again() -> None:
@@ -45,9 +50,9 @@ def test_same_again() -> None:
 
 def test_seeds_cover_all_kinds() -> None:
     """Every kind of file that is read is mutated."""
-    names = {Path(seed.name).name for seed in seeds()}
+    kinds = {kind_of_name(seed.name) for seed in rich_seeds()}
 
-    assert {"train.py", "nb.ipynb", "config.json", "Dockerfile", "Makefile", "k.cu"} <= names
+    assert kinds == {*READERS, "python", "notebook"}
 
 
 def test_odd_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
