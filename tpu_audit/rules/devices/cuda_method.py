@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.edits import Applicability, Edit
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import fits, method_name, prepended
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -68,6 +69,21 @@ RULE = Rule(
             fixed="import torch\nx = x.to(device)\n",
         ),
         Case("import torch\nfrom torch import nn\nmap(torch.Tensor.cuda, xs)\n", lines=(3,)),
+        Case(
+            "import torch\nx = (a + b).cuda()\n",
+            lines=(2,),
+            fixed="import torch\nx = (a + b).to(torch.accelerator.current_accelerator() or "
+            'torch.device("cpu"))\n',
+        ),
+        Case(
+            "import torch\nx = (\n    a  # one\n    .t()\n).cuda(  # two\n"
+            "    None,\n    True,\n)\n",
+            lines=(5,),
+            fixed="import torch\nx = (\n    a  # one\n    .t()\n).to(  # two\n    "
+            'torch.accelerator.current_accelerator() or torch.device("cpu"),\n'
+            "    non_blocking=True,\n)\n",
+        ),
+        Case("import torch\nx = x.cuda(*where)\n", lines=(2,)),
         Case('getattr(model, "cuda")()\n', lines=(1,)),
         Case(
             "import torch\ndef test_move():\n    x.cuda()\n",
@@ -88,7 +104,7 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         call,
         "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
         _ADVICE,
-        fix=_fix(call, receiver, module),
+        fix=_fix(call, module),
         span=module.method_span(call),
     )
 
@@ -114,22 +130,36 @@ def _is_location(call: ast.Call, module: Module) -> bool:
     return isinstance(use, ast.keyword) and use.arg == "map_location"
 
 
-def _fix(call: ast.Call, receiver: ast.expr, module: Module) -> Fix:
-    """Rename the method, and put the device before what is passed."""
-    device, safe = _device(call, module)
-    rest = [module.code(k) for k in call.keywords if k.arg != "device"]
-    rest += [f"non_blocking={module.code(a)}" for a in call.args[1:2]]
-    text = f"{module.code(receiver)}.to({', '.join([device, *rest])})"
+def _fix(call: ast.Call, module: Module) -> Fix | None:
+    """Rename the method, and put the device where it takes one."""
+    if not isinstance(call.func, ast.Attribute) or any(
+        isinstance(argument, ast.Starred) for argument in call.args
+    ):
+        return None
+    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "device")][:1]
+    edits = [method_name(call.func, "to", module)]
+    device, safe = _device(given, module)
+    if not given:
+        edits += filter(None, [prepended(call, device, module)])
+    elif device:
+        edits.append(module.edit(given[0], device))
+    for argument in call.args[1:2]:
+        at = module.byte_range(argument)[0]
+        edits.append(Edit(start=at, end=at, text="non_blocking="))
+    count = len(call.args) + len(call.keywords) + (not given)
+    if not fits(call, tuple(edits), count, module):
+        return None
     level = Applicability.SAFE if safe else Applicability.UNSAFE
-    return repair.fix(module, level, module.edit(call, text))
+    return repair.fix(module, level, *edits)
 
 
-def _device(call: ast.Call, module: Module) -> tuple[str, bool]:
-    """Return the device to move to, and whether it is certainly the one that was meant."""
-    named = [k.value for k in call.keywords if k.arg == "device"]
-    given = [*call.args[:1], *named]
+def _device(given: list[ast.expr], module: Module) -> tuple[str, bool]:
+    """Return the device to write, and whether it is certainly the one that was meant.
+
+    Empty where the one that is given stays.
+    """
     if not given or module.code(given[0]) == "None":
         return repair.device(module), True
     if module.is_device(given[0]):
-        return module.code(given[0]), True
+        return "", True
     return repair.device(module), False

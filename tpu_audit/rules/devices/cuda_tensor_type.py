@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import renamed
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -15,7 +16,7 @@ from tpu_audit.types.report import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.edits import Edit, Fix
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
@@ -175,23 +176,23 @@ def _fix(node: ast.expr, name: str, module: Module) -> Fix | None:
     parent = module.parent(node)
     if kind not in _DTYPES or not isinstance(parent, ast.Call) or parent.keywords:
         return None
-    text = _rewritten(node, parent, kind, module)
-    if text is None:
-        return None
-    return repair.fix(module, Applicability.UNSAFE, module.edit(parent, text))
+    edit = _rewritten(node, parent, kind, module)
+    return None if edit is None else repair.fix(module, Applicability.UNSAFE, edit)
 
 
-def _rewritten(node: ast.expr, call: ast.Call, kind: str, module: Module) -> str | None:
-    """Return what says the same as a call that makes or casts; None where that is not known."""
+def _rewritten(node: ast.expr, call: ast.Call, kind: str, module: Module) -> Edit | None:
+    """Return the edit of a call that makes or casts; None where that is not known."""
     torch, device = repair.torch_name(module), repair.device(module)
     dtype = f"{torch}.{_DTYPES[kind]}"
     if module.is_named(call.func, "torch.set_default_tensor_type"):
-        return f"{torch}.set_default_device({device})" if kind == "Float" else None
+        text = f"{torch}.set_default_device({device})"
+        return module.edit(call, text) if kind == "Float" else None
     if call.func is node:
         made = _made(call, module)
-        return made and f"{torch}.{made}, dtype={dtype}, device={device})"
+        text = f"{torch}.{made}, dtype={dtype}, device={device})"
+        return module.edit(call, text) if made else None
     if isinstance(call.func, ast.Attribute) and call.func.attr == "type" and len(call.args) == 1:
-        return f"{module.code(call.func.value)}.to({device}, {dtype})"
+        return renamed(call, f"to({device}, {dtype})", module)
     return None
 
 

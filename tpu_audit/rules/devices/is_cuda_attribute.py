@@ -6,17 +6,19 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.device_tests import Effect, effect
-from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.edits import Applicability, Edit, Fix
+from tpu_audit.rules.python.arguments import method_name
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tpu_audit.rules.edits import Fix
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_TIGHT = (ast.Compare, ast.Attribute, ast.BinOp, ast.Await, ast.Starred)
+"""Parents that a comparison stands under in brackets."""
 _SAID = {
     Effect.REJECTED: (Severity.ERROR, "`is_cuda` is false for a TPU's tensor, which is refused"),
     Effect.COPY: (
@@ -103,6 +105,12 @@ RULE = Rule(
             fixed='if x.dtype == half and x.device.type == "cpu":\n    i = sort(x)\nelse:\n'
             "    i = x.topk(k)\n",
         ),
+        Case(
+            "if not ((a + b).is_cuda):\n    c = sort(c)\nelse:\n    c = c.topk(k)\n",
+            lines=(1,),
+            severity=Severity.WARNING,
+            fixed='if ((a + b).device.type == "cpu"):\n    c = sort(c)\nelse:\n    c = c.topk(k)\n',
+        ),
         Case("if x.is_cuda:\n    y = my_cuda_op(x)\n", lines=(1,), severity=Severity.INFO),
         Case("flag = next(model.parameters()).is_cuda\n", lines=(1,), severity=Severity.INFO),
     ),
@@ -138,12 +146,17 @@ def _is_other(attribute: ast.Attribute, module: Module) -> bool:
 
 def _fix(attribute: ast.Attribute, module: Module) -> Fix:
     """Write a comparison, in parentheses where it would not stand without."""
-    target: ast.expr = attribute
     parent = module.parent(attribute)
     negated = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
-    if isinstance(parent, ast.UnaryOp) and negated:
-        target, parent = parent, module.parent(parent)
-    text = f'{module.code(attribute.value)}.device.type {"==" if negated else "!="} "cpu"'
-    if isinstance(parent, ast.Compare | ast.Attribute | ast.BinOp | ast.Await | ast.Starred):
-        text = f"({text})"
-    return module.replace(target, text, Applicability.UNSAFE)
+    edits = [method_name(attribute, f'device.type {"==" if negated else "!="} "cpu"', module)]
+    whole = attribute if parent is None or not negated else parent
+    start, at = module.byte_range(whole)[0], module.byte_range(attribute)[0]
+    # What stands between "not" and the tensor: a bracket, perhaps.
+    before = module.source.encoded[start:at].decode().removeprefix("not").lstrip()
+    if isinstance(module.parent(whole), _TIGHT):
+        before = f"({before}"
+        end = module.byte_range(whole)[1]
+        edits.append(Edit(start=end, end=end, text=")"))
+    if negated or before:
+        edits.append(Edit(start=start, end=at, text=before))
+    return Fix(edits=tuple(edits), applicability=Applicability.UNSAFE)

@@ -124,7 +124,7 @@ def _is_for_cuda(device: ast.expr, module: Module) -> bool:
 
 def _fix(call: ast.Call, name: str, device: ast.expr | None, module: Module) -> Fix | None:
     """Write the call anew for the accelerator's type; nothing where a variable holds the type."""
-    if name != _OLD and not isinstance(device, ast.Constant):
+    if (name != _OLD and not isinstance(device, ast.Constant)) or _is_open(call):
         return None
     given = _arguments(call, name, module)
     torch = repair.torch_name(module)
@@ -139,6 +139,12 @@ def _fix(call: ast.Call, name: str, device: ast.expr | None, module: Module) -> 
     text = f"{torch}.autocast({', '.join([f'({repair.device(module)}).type', *texts])})"
     level = Applicability.SAFE if safe else Applicability.UNSAFE
     return repair.fix(module, level, module.edit(call, text))
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Tell a call with ``*`` or ``**``, whose arguments are not known."""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return starred or any(argument.arg is None for argument in call.keywords)
 
 
 def _arguments(call: ast.Call, name: str, module: Module) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import without
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -51,6 +52,12 @@ RULE = Rule(
             fixed="import torch as T\nx = x.to(dev)\n",
         ),
         Case(
+            "import torch\nx = (a + b).to(  # one\n    dev,\n"
+            "    memory_format=torch.channels_last,\n    copy=True,  # two\n)\n",
+            lines=(4,),
+            fixed="import torch\nx = (a + b).to(  # one\n    dev,\n    copy=True,  # two\n)\n",
+        ),
+        Case(
             "from torch import channels_last_3d\n"
             "x = x.contiguous(memory_format=channels_last_3d)\n",
             lines=(2,),
@@ -71,14 +78,15 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         node,
         f"`{name}` has no effect on a TPU: its compiler chooses the layout",
         "leave the memory format out",
-        fix=_fix(call, argument, module),
+        fix=_fix(call, module),
     )
 
 
-def _fix(call: ast.Call, argument: ast.AST | None, module: Module) -> Fix:
+def _fix(call: ast.Call, module: Module) -> Fix | None:
     """Write the call without the argument; its receiver where nothing else is asked of it."""
-    kept = [module.code(a) for a in [*call.args, *call.keywords] if a is not argument]
-    text = f"{module.code(call.func)}({', '.join(kept)})"
-    if not kept and isinstance(call.func, ast.Attribute) and call.func.attr == "to":
+    alone = len(call.args) + len(call.keywords) == 1
+    if alone and isinstance(call.func, ast.Attribute) and call.func.attr == "to":
         text = module.code(call.func).rpartition(".")[0].rstrip()
-    return repair.fix(module, Applicability.UNSAFE, module.edit(call, text))
+        return repair.fix(module, Applicability.UNSAFE, module.edit(call, text))
+    edit = without(call, "memory_format", module)
+    return None if edit is None else repair.fix(module, Applicability.UNSAFE, edit)

@@ -13,6 +13,7 @@ from tpu_audit.rules.hit import Hit, Span
 from tpu_audit.rules.python.calls import Calls
 from tpu_audit.rules.python.choices import DeviceChoice, find_choices
 from tpu_audit.rules.python.classes import Classes
+from tpu_audit.rules.python.comments import count_comments
 from tpu_audit.rules.python.context import Context, Contexts
 from tpu_audit.rules.python.devices import DeviceSink, find_sinks
 from tpu_audit.rules.python.dicts import Dicts
@@ -285,6 +286,16 @@ class Module:
                 return any(mark in edit.text for edit in fix.edits for mark in "\"'\\")
         return False
 
+    def _drops(self, fix: Fix) -> bool:
+        """Tell a fix that writes code anew without the comments that stand in it."""
+        old = ((edit, self.source.encoded[edit.start : edit.end]) for edit in fix.edits)
+        return any(
+            edit.text
+            and b"#" in data
+            and count_comments(data.decode("utf-8", "replace")) > count_comments(edit.text)
+            for edit, data in old
+        )
+
     def method_span(self, call: ast.Call) -> Span:
         """Return the place from a method's name to the end of its call: ``cuda(0)``.
 
@@ -340,7 +351,7 @@ class Module:
             span=span or self.span(node),
             message=message,
             advice=advice,
-            fix=None if fix is None or self._spoils_text(node, fix) else fix,
+            fix=None if fix is None or self._spoils_text(node, fix) or self._drops(fix) else fix,
             severity=severity,
             cause=cause,
             anchor=node,
