@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.checks import cause, finding, report
 from tpu_audit.render.check.console import ConsoleRenderer
 from tpu_audit.render.check.view import CheckView
-from tpu_audit.types.report import Severity
+from tpu_audit.types.report import Location, Severity
 
 if TYPE_CHECKING:
     from tpu_audit.types.check import CheckReport
@@ -19,9 +21,9 @@ Findings: 1 error, 1 info
 Do first
   TPA103     error: `.cuda()` raises on a TPU: PyTorch is built without CUDA there (4 places in 2
              files)
-    where    a.py:2:19, a.py:3:1, b.py:1:1 and 1 more
+    where    a.py:2:19 (2 there); b.py:1:1 (2 there)
     fix      write `.to(device)`
-  and 1 more cause: -v shows them all
+  and 1 more cause (1 info): -v shows it
 
   ignored    1 by comment (--show-suppressed lists them)
   not read   1 file, wholly or in part
@@ -45,14 +47,30 @@ def test_many_causes() -> None:
     many = report(causes=tuple(cause(number) for number in range(9)))
 
     assert render(many).count("where") == 5
-    assert "and 4 more causes: -v shows them all" in render(many)
-    assert render(many, verbosity=1).count("b.py:9:1") == 9
+    assert "and 4 more causes (4 errors): -v shows them all" in render(many)
+    assert render(many, verbosity=1).count("a.py:2:19, 3:1; b.py:1:1, 9:1") == 9
+
+
+def test_notes_are_folded() -> None:
+    """What needs no change on a TPU is counted, and shown by -v alone."""
+    notes = report(causes=(cause(severity=Severity.INFO),))
+
+    assert "  1 cause (1 info): -v shows it\n" in render(notes)
+    assert "Do first" not in render(notes)
+    assert "info: `.cuda()` raises" in render(notes, verbosity=1)
+
+
+def test_one_place() -> None:
+    """A cause with one place has no counts."""
+    single = report(causes=(cause(count=1, files=1, places=("a.py:2:19",)),))
+
+    assert "CUDA there\n    where    a.py:2:19\n" in render(single)
 
 
 def test_quiet() -> None:
     """--quiet leaves a line an error, and nothing when there is none."""
     assert render(report(), verbosity=-1).startswith("a, b.py:2:19: TPA103")
-    assert len(render(report(), verbosity=-1).splitlines()) == 1
+    assert len(render(report(), verbosity=-1, width=40).splitlines()) == 1
     assert render(report(findings=(), causes=()), verbosity=-1) == ""
 
 
@@ -85,6 +103,27 @@ def test_statistics() -> None:
         ["TPA103", "cuda-method", "error", "1", "1", "1"],
         ["TPA225", "pin-memory", "info", "1", "1", "0"],
     ]
+
+
+def test_files_elsewhere() -> None:
+    """Files outside the current folder are named below the folder that holds them all."""
+    far = finding(location=Location(path="/srv/code/a/x.py", line=2, column=19))
+    near = finding(location=Location(path="/srv/code/b.py", line=1, column=1))
+    group = cause(count=2, places=("/srv/code/a/x.py:2:19", "/srv/code/b.py:1:1"))
+    text = render(report(findings=(far, near), causes=(group,)))
+
+    assert text.startswith("Checked: 4 files (3 python, 1 yaml) below /srv/code\n")
+    assert "where    a/x.py:2:19; b.py:1:1\n" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_width(width: int) -> None:
+    """No line is wider than the terminal, and labels keep their column."""
+    group = cause(message="word " * 60, fix="other " * 60, places=("a/b/c.py:1:1",) * 4)
+    lines = render(report(causes=(group,) * 3), width=width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert {line[:13].strip() for line in lines if "word" in line} == {"TPA103", ""}
 
 
 def test_hostile_names() -> None:

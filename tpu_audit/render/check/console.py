@@ -7,11 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tpu_audit.render.check.concise import line_of
+from tpu_audit.render.check.places import common_folder, where
 from tpu_audit.render.check.statistics import write_statistics
 from tpu_audit.render.console.paper import Paper
 from tpu_audit.render.console.words import SEVERITY_STYLES, tally
 from tpu_audit.render.summary import severities
-from tpu_audit.render.text import plural
+from tpu_audit.render.text import clean, plural
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -33,16 +34,15 @@ class ConsoleRenderer:
         """Return the report for a terminal of ``view.width`` columns."""
         paper = Paper(view)
         if view.verbosity < 0:
-            for finding in report.findings:
-                if finding.severity is Severity.ERROR:
-                    paper.line(line_of(finding))
-            return paper.text() if report.findings else ""
-        paper.line(("Checked: ", "bold"), _files(report))
+            errors = (f for f in report.findings if f.severity is Severity.ERROR)
+            return "".join(f"{clean(line_of(error))}\n" for error in errors)
+        base = common_folder(report)
+        paper.line(("Checked: ", "bold"), _files(report), f" below {base}" if base else "")
         paper.line(("Findings: ", "bold"), tally(severities(report.findings)))
         if view.statistics:
             write_statistics(paper, report)
         else:
-            _write_causes(paper, report, everything=view.verbosity > 0)
+            _write_causes(paper, report, base, everything=view.verbosity > 0)
         _write_rest(paper, report, view)
         return paper.text()
 
@@ -56,7 +56,7 @@ def _files(report: CheckReport) -> str:
     return f"{plural(total, 'file')}" + (f" ({', '.join(parts)})" if parts else "")
 
 
-def _write_causes(paper: Paper, report: CheckReport, *, everything: bool) -> None:
+def _write_causes(paper: Paper, report: CheckReport, base: str, *, everything: bool) -> None:
     """Write the causes that matter most, or all; what is left out is counted."""
     matter = [cause for cause in report.causes if cause.severity is not Severity.INFO]
     shown = report.causes if everything else matter[:TOP_CAUSES]
@@ -64,28 +64,30 @@ def _write_causes(paper: Paper, report: CheckReport, *, everything: bool) -> Non
         paper.blank()
         paper.line(("All causes" if everything else "Do first", "bold"))
     for cause in shown:
-        _write_cause(paper, cause, everything=everything)
-    hidden = len(report.causes) - len(shown)
+        _write_cause(paper, cause, base, everything=everything)
+    hidden = report.causes[len(shown) :]  # the worst are in front
     if hidden:
-        paper.line((f"  and {plural(hidden, 'more cause')}: -v shows them all", "dim"))
+        paper.line((_folded(hidden, alone=not shown), "dim"))
 
 
-def _write_cause(paper: Paper, cause: CauseGroup, *, everything: bool) -> None:
+def _folded(hidden: Sequence[CauseGroup], *, alone: bool) -> str:
+    """Return how many causes are left out, of which severity, and how to see them."""
+    counts = Counter(cause.severity for cause in hidden)
+    kinds = tally({severity: counts[severity] for severity in Severity})
+    start = plural(len(hidden), "cause") if alone else f"and {plural(len(hidden), 'more cause')}"
+    return f"  {start} ({kinds}): -v shows {'it' if len(hidden) == 1 else 'them all'}"
+
+
+def _write_cause(paper: Paper, cause: CauseGroup, base: str, *, everything: bool) -> None:
     extent = f"{plural(cause.count, 'place')} in {plural(cause.files, 'file')}"
     paper.labelled(
         (cause.code, SEVERITY_STYLES[cause.severity]),
         f"{cause.severity.value}: {cause.message}",
-        (f" ({extent})", "dim"),
+        *([(f" ({extent})", "dim")] if cause.count > 1 else []),
     )
-    paper.labelled("  where", _few(cause.places, None if everything else _FEW_PLACES))
+    paper.labelled("  where", where(cause.places, base, everything=everything))
     if cause.fix:
         paper.labelled("  fix", cause.fix)
-
-
-def _few(items: Sequence[str], limit: int | None) -> str:
-    shown = items[:limit]
-    more = len(items) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _write_rest(paper: Paper, report: CheckReport, view: CheckView) -> None:
