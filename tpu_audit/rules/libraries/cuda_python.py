@@ -96,7 +96,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         package = CUDA_PYTHON[2]
         yield module.hit(
             node,
-            f"`{name}` is used here: on a TPU {package.needs}",
+            f"this uses `{name}`; on a TPU {package.needs}",
             package.instead,
             cause=package.name,
         )

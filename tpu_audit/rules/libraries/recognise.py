@@ -68,7 +68,7 @@ class _Finder:
                 severity = self._severity(package, most)
                 yield module.hit(
                     requirement.node,
-                    _message(package, "is required here"),
+                    _message(package, "requires"),
                     package.instead,
                     severity=severity,
                     cause=package.name,
@@ -88,7 +88,7 @@ class _Finder:
         severity = min(severity, self._rule.severity, key=_RANK.__getitem__)
         return module.hit(
             node,
-            _message(package, "is imported here"),
+            _message(package, "imports"),
             package.instead,
             severity=severity,
             cause=package.name,
@@ -120,35 +120,35 @@ class _Finder:
                     yield (
                         item.span,
                         package,
-                        "is installed here",
+                        "installs",
                         (Severity.INFO if optional else None),
                     )
             for word in _cloned(document):
                 package = self._project(_repository(word.text))
                 if package is not None:
-                    yield word.span, package, "is built here", None
+                    yield word.span, package, "builds", None
         yield from self._run(document)
         for entry in document.entries if self._images else ():
             package = self._image(entry)
             if package is not None:
-                yield entry.span, package, "runs here", Severity.WARNING
+                yield entry.span, package, "runs", Severity.WARNING
 
     def _run(self, document: Document) -> Iterator[tuple[Span, Package, str, Severity | None]]:
         for command in document.commands:
             package = self._commands.get(command.name)
             if package is not None:
-                yield command.words[0].span, package, "runs here", None
+                yield command.words[0].span, package, "runs", None
             texts = [word.text for word in command.words[:4]]
             if "-m" in texts[:-1]:
                 place = texts.index("-m") + 1
                 package = self._imported((texts[place],))
                 if package is not None:
-                    yield command.words[place].span, package, "runs here", None
+                    yield command.words[place].span, package, "runs", None
             if command.name in _RUNNERS:
                 for word in command.words[1:]:
                     package = self._image_text(word.text)
                     if package is not None:
-                        yield word.span, package, "runs here", Severity.WARNING
+                        yield word.span, package, "runs", Severity.WARNING
 
     def _image(self, entry: Entry) -> Package | None:
         text = entry.value
@@ -179,7 +179,7 @@ class _Finder:
 
 
 def _message(package: Package, verb: str) -> str:
-    return f"{package.name} {verb}: on a TPU {package.needs}"
+    return f"this {verb} {package.name}; on a TPU {package.needs}"
 
 
 def _extras(document: Document) -> list[Span]:

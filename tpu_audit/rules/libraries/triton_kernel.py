@@ -97,7 +97,7 @@ def check(module: Module) -> Iterator[Hit]:
         if any(name == "triton" or name.startswith("triton.") for name in names):
             yield module.hit(
                 node,
-                f"Triton is imported here: on a TPU {TRITON[0].needs}",
+                f"this imports Triton; on a TPU {TRITON[0].needs}",
                 _ADVICE,
                 severity=import_severity(module, node, ("triton",)),
                 cause="Triton is imported",
