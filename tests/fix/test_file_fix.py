@@ -154,6 +154,17 @@ def test_imports() -> None:
     assert after == b"import os\nimport torch\n\nx = os, torch\n"
 
 
+def test_imports_that_nothing_uses_any_more() -> None:
+    """What only the old text used goes with it, but not from a package's own file."""
+    rule = swap("TPA1", "autocast", "torch")
+    before = b"import torch\nfrom torch.cuda.amp import GradScaler, autocast\n\nx = autocast\n"
+    after = b"import torch\nfrom torch.cuda.amp import GradScaler\n\nx = torch\n"
+
+    assert repaired(before, rule)[0] == after
+    kept, _, _ = repaired(before, rule, name="p/__init__.py")
+    assert kept == before.replace(b"= autocast", b"= torch")
+
+
 def test_ignored() -> None:
     """What a comment or the settings silence is not repaired; an idle comment goes."""
     assert repaired(HIT.encode(), exceptions=per_file(["*.py:TPA103"]))[0] == HIT.encode()

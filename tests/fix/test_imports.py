@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tpu_audit.fix.imports import move_imports
+from tpu_audit.fix.imports import move_imports, orphans
 from tpu_audit.rules.files.errors import NotReadableError
 
 
@@ -48,3 +48,20 @@ def test_not_python() -> None:
     """What is not Python is refused."""
     with pytest.raises(NotReadableError):
         move_imports("def (:\n", ["import torch"], [])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("from a import b\nb()\n", "from a import b\nc()\n", ("from a import b",)),
+        ("from a import b as c\nc()\n", "from a import b as c\n", ("from a import b as c",)),
+        ("import a.b\na.b()\n", "import a.b\n", ("import a.b",)),
+        ("import a\nb()\n", "import a\nc()\n", ()),
+        ("from a import B\nB()\n", "from a import B\nx: 'list[B]' = 1\n", ()),
+        ("def f():\n    import a\n    a()\n", "def f():\n    import a\n", ()),
+        ("from __future__ import division\ndivision\n", "from __future__ import division\n", ()),
+    ],
+)
+def test_orphans(before: str, after: str, found: tuple[str, ...]) -> None:
+    """Only what was used and no longer is counts as orphaned."""
+    assert orphans(before, after) == found

@@ -14,7 +14,7 @@ from tpu_audit.check.selection import PerFile, ignored_in
 from tpu_audit.check.time_limit import FILE_S, OutOfTimeError, time_limit
 from tpu_audit.fix.choose import Repair, compatible
 from tpu_audit.fix.comments import unused_comments
-from tpu_audit.fix.imports import ImportsNotMovedError, move_imports
+from tpu_audit.fix.imports import ImportsNotMovedError, move_imports, orphans
 from tpu_audit.fix.line_edits import line_edits
 from tpu_audit.fix.verify import still_valid
 from tpu_audit.rules.edits import Applicability, Edit, Fix, apply_edits
@@ -25,6 +25,8 @@ from tpu_audit.rules.text import SourceText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tpu_audit.check.parts import Part
 
 
 MAX_PASSES = 10
@@ -62,20 +64,26 @@ def repair_bytes(logical: str, data: bytes, wish: Wish) -> FileFix:
     try:
         decoded = decode(data, python=kind == "python")
         with time_limit(3 * FILE_S):
-            _passes(kind, logical, decoded, wish, done)
+            _passes(_File(kind=kind, logical=logical), decoded, wish, done)
     except (NotReadableError, OutOfTimeError, RecursionError, MemoryError):
         return done
     return done
 
 
-def _passes(kind: str, logical: str, decoded: Decoded, wish: Wish, done: FileFix) -> None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _File:
+    kind: str
+    logical: str
+
+
+def _passes(file: _File, decoded: Decoded, wish: Wish, done: FileFix) -> None:
     text = decoded.text
     for _ in range(MAX_PASSES):
-        repairs = compatible(_wanted(kind, logical, text, wish))
+        repairs = compatible(_wanted(file, text, wish))
         repairs = [one for one in repairs if one.code not in done.refused]
         if not repairs:
             break
-        text = _make(kind, text, repairs, done)
+        text = _make(file, text, repairs, done)
     if text == decoded.text:
         return
     try:
@@ -85,15 +93,15 @@ def _passes(kind: str, logical: str, decoded: Decoded, wish: Wish, done: FileFix
         done.applied.clear()
 
 
-def _make(kind: str, text: str, repairs: Sequence[Repair], done: FileFix) -> str:
+def _make(file: _File, text: str, repairs: Sequence[Repair], done: FileFix) -> str:
     """Make the repairs together, else one by one, leaving out those that break the file."""
     groups = [list(repairs)]
-    if (whole := _applied(kind, text, repairs)) is not None:
+    if (whole := _applied(file, text, repairs)) is not None:
         text = whole
     else:
         groups = [[one] for one in reversed(repairs)]  # from the end, where places stay right
         for group in groups:
-            part = _applied(kind, text, group)
+            part = _applied(file, text, group)
             if part is None:
                 done.refused[group[0].code] += 1
             text = text if part is None else part
@@ -102,16 +110,16 @@ def _make(kind: str, text: str, repairs: Sequence[Repair], done: FileFix) -> str
     return text
 
 
-def _applied(kind: str, text: str, repairs: Sequence[Repair]) -> str | None:
+def _applied(file: _File, text: str, repairs: Sequence[Repair]) -> str | None:
     """Return the text after the repairs; None when that is no longer a file of its kind."""
     edits = tuple(_as_in(text, edit) for one in repairs for edit in one.fix.edits)
     try:
         data = apply_edits(text.encode("utf-8", "surrogatepass"), edits)
         after = data.decode("utf-8", "surrogatepass")
-        after = _with_imports(kind, after, [one.fix for one in repairs])
+        after = _with_imports(file, text, after, [one.fix for one in repairs])
     except (ValueError, ImportsNotMovedError, NotReadableError):
         return None
-    return after if still_valid(kind, text, after) else None
+    return after if still_valid(file.kind, text, after) else None
 
 
 def _as_in(text: str, edit: Edit) -> Edit:
@@ -121,13 +129,18 @@ def _as_in(text: str, edit: Edit) -> Edit:
     return Edit(start=edit.start, end=edit.end, text=_LINE_END.sub("\r\n", edit.text))
 
 
-def _with_imports(kind: str, text: str, fixes: Sequence[Fix]) -> str:
+def _with_imports(file: _File, before: str, text: str, fixes: Sequence[Fix]) -> str:
+    if file.kind not in {"python", "notebook"}:
+        return text
     adds = list(dict.fromkeys(name for fix in fixes for name in fix.adds_imports))
     removes = list(dict.fromkeys(name for fix in fixes for name in fix.removes_imports))
+    source = SourceText(text)
+    part, old = (_python(file.kind, one) for one in (source, SourceText(before)))
+    # A package's own file holds names for others; a cell that is not read may use any.
+    if not file.logical.endswith("__init__.py") and not part.gaps:
+        removes += orphans(old.source.text, part.source.text)
     if not adds and not removes:
         return text
-    source = SourceText(text)
-    part = next(part for part in parts_of(kind, source) if part.kind == "python")
     moved = move_imports(part.source.text, adds, removes)
     if part.mapped is None:
         return moved
@@ -136,11 +149,15 @@ def _with_imports(kind: str, text: str, fixes: Sequence[Fix]) -> str:
     return apply_edits(source.encoded, fix.edits).decode("utf-8", "surrogatepass")
 
 
-def _wanted(kind: str, logical: str, text: str, wish: Wish) -> list[Repair]:
+def _python(kind: str, source: SourceText) -> Part:
+    return next(part for part in parts_of(kind, source) if part.kind == "python")
+
+
+def _wanted(file: _File, text: str, wish: Wish) -> list[Repair]:
     """Return the repairs that findings offer, those that somebody ignores left out."""
-    dropped = ignored_in(logical, wish.exceptions) if wish.exceptions else frozenset()
+    dropped = ignored_in(file.logical, wish.exceptions) if wish.exceptions else frozenset()
     source = SourceText(text)
-    judged = findings_of(kind, logical, source, wish.rules)
+    judged = findings_of(file.kind, file.logical, source, wish.rules)
     found = [
         Repair(code=one.code, fix=one.fix)
         for one in judged.repairs

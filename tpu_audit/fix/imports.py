@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from tpu_audit.fix.import_block import end_of_imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+_WORD = re.compile(r"\w+")
 
 
 class ImportsNotMovedError(Exception):
@@ -29,6 +33,13 @@ class _Name:
     def bound(self) -> str:
         """The name that code uses."""
         return self.alias or self.attribute or self.module.partition(".")[0]
+
+    @property
+    def statement(self) -> str:
+        """The import by itself."""
+        origin = f"from {self.module} import {self.attribute}" if self.attribute else ""
+        alias = f" as {self.alias}" if self.alias else ""
+        return f"{origin or f'import {self.module}'}{alias}"
 
 
 def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
@@ -53,6 +64,32 @@ def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
         moved = moved.replace("\r\n", "\n").replace("\n", "\r\n")
         gap = gap.replace("\n", "\r\n")
     return f"{moved}{gap}{rest}"
+
+
+def orphans(before: str, after: str) -> tuple[str, ...]:
+    """Return the imports that ``before`` used and ``after`` no longer does, as statements.
+
+    Raises ``NotReadableError`` when one of the two is not Python.
+    """
+    old = parse(before)
+    names = [name for node in old.body for name in _names(node)]
+    words, left = _words(old), _words(parse(after))
+    return tuple(
+        name.statement
+        for name in names
+        if name.bound in words - left and name.module != "__future__"
+    )
+
+
+def _words(tree: ast.Module) -> set[str]:
+    """Return the names that code uses, and all words of its strings, which may be annotations."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.update(_WORD.findall(node.value))
+    return found
 
 
 def _transformed(head: str, wanted: Sequence[_Name], unwanted: Sequence[_Name]) -> str:
