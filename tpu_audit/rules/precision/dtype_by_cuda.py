@@ -51,6 +51,11 @@ RULE = Rule(
             "else torch.float32\n",
         ),
         Case(
+            'import torch\nd = torch.half if x.device.type == "cuda" else torch.float\n',
+            lines=(2,),
+            fixed='import torch\nd = torch.bfloat16 if x.device.type != "cpu" else torch.float32\n',
+        ),
+        Case(
             "import torch\nfrom torch.cuda import is_bf16_supported as ok\n"
             "x = x.to(torch.bfloat16 if ok() else torch.float16)\n",
             lines=(3,),
@@ -152,5 +157,18 @@ def _fix(node: ast.IfExp | ast.If, taken: str, module: Module) -> Fix | None:
     if not isinstance(node, ast.IfExp) or taken != "float32" or isinstance(node.body, ast.Constant):
         return None
     torch = repair.torch_name(module)
-    text = f"{torch}.bfloat16 if {torch}.accelerator.is_available() else {torch}.float32"
+    test = _test(node.test, module) or f"{torch}.accelerator.is_available()"
+    text = f"{torch}.bfloat16 if {test} else {torch}.float32"
     return repair.fix(module, Applicability.UNSAFE, module.edit(node, text))
+
+
+def _test(test: ast.expr, module: Module) -> str:
+    """Return the test of one device's type; empty for a test of what the host has."""
+    if not isinstance(test, ast.Compare) or len(test.comparators) != 1:
+        return ""
+    sides = (test.left, test.comparators[0])
+    device = next((side for side in sides if module.is_device(side)), None)
+    if not isinstance(device, ast.Name | ast.Attribute):
+        return ""
+    kind = "" if isinstance(device, ast.Attribute) and device.attr == "type" else ".type"
+    return f'{module.code(device)}{kind} != "cpu"'

@@ -90,7 +90,7 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     if call.args or call.keywords or module.is_imported(receiver) or is_wished(call, module):
         return
     edit = renamed(call, f"to({repair.torch_name(module)}.bfloat16)", module)
-    fix = repair.fix(module, Applicability.UNSAFE, edit)
+    fix = repair.fix(module, Applicability.UNSAFE, edit) if edit else None
     yield module.hit(call, _MESSAGE, _ADVICE, fix=fix, span=module.method_span(call))
 
 

@@ -65,15 +65,16 @@ def _own_lines(part: ast.AST, module: Module) -> Edit | None:
     return Edit(start=first, end=last, text="")
 
 
-def renamed(call: ast.Call, text: str, module: Module) -> Edit:
+def renamed(call: ast.Call, text: str, module: Module) -> Edit | None:
     """Return the edit that writes ``text`` over a method's name and its arguments.
 
-    What the method is called on stays as it is, with its brackets.
+    What the method is called on stays as it is, with its brackets. None for a method got by
+    ``getattr``.
     """
-    end = module.byte_range(call)[1]
-    name_end = module.byte_range(call.func)[1]
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else module.code(call.func)
-    return Edit(start=name_end - len(name.encode()), end=end, text=text)
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    start = method_name(call.func, "", module).start
+    return Edit(start=start, end=module.byte_range(call)[1], text=text)
 
 
 def method_name(function: ast.Attribute, text: str, module: Module) -> Edit:

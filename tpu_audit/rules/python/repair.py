@@ -67,10 +67,24 @@ def fitted(module: Module, node: ast.expr, text: str) -> str:
 
 def fix(module: Module, applicability: Applicability, *edits: Edit) -> Fix:
     """Make a fix of ``edits``; adds ``import torch`` where they need it and the file lacks it."""
-    needs = any("torch." in edit.text for edit in edits) and not imports_torch(module)
+    needs = not imports_torch(module) and any(
+        "torch." in edit.text and not _is_bound(edit, module) for edit in edits
+    )
     return Fix(
         edits=edits, applicability=applicability, adds_imports=("import torch",) if needs else ()
     )
+
+
+def _is_bound(edit: Edit, module: Module) -> bool:
+    """Tell whether the function that an edit is in imports ``torch`` before it."""
+    offset = module.source.byte_offset
+    for scope, bindings in module.scopes.table(torch_name(module)).items():
+        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            start, end = module.byte_range(scope)
+            places = [offset(*one.end) for one in bindings if isinstance(one.node, ast.alias)]
+            if start <= edit.start < end and any(place <= edit.start for place in places):
+                return True
+    return False
 
 
 def delete(module: Module, statement: ast.stmt, applicability: Applicability) -> Fix:
