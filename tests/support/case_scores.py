@@ -76,7 +76,8 @@ def loud_findings(cases: list[LabelledCase], root: Path) -> dict[str, list[Findi
     report = check([str(root)], options=CheckOptions(jobs=1, min_severity=Severity.WARNING))
     found = defaultdict(list)
     for finding in report.findings:
-        found[Path(finding.location.path).relative_to(root).parts[0]].append(finding)
+        path = Path(finding.location.path or "")
+        found[path.relative_to(root).parts[0]].append(finding)
     return dict(found)
 
 

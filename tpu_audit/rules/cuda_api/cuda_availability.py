@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
-from tpu_audit.rules.python.guards import Guarded, guard_of
+from tpu_audit.rules.python.guards import Guarded, guard_of, says
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -27,6 +28,7 @@ _NAMES = {
 """Name -> its place under torch.accelerator, what happens, what that costs."""
 
 _SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
+_STATED = re.compile(r"(?:cuda|gpu)\w*(?:available|count|present)|^cuda$", re.IGNORECASE)
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
 RULE = Rule(
@@ -89,6 +91,12 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import torch\nprint("CUDA:", torch.cuda.is_available())\n'
+            'state = {"cuda_available": torch.cuda.is_available()}\n',
+            lines=(2, 3),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n",
             lines=(2,),
             severity=Severity.INFO,
@@ -127,7 +135,7 @@ def _fix(node: ast.expr, place: str, module: Module) -> Fix:
 
 
 def _chooses_device(node: ast.expr, module: Module) -> bool:
-    tests = {choice.node.test for choice in module.choices}
+    tests = {choice.test for choice in module.choices}
     parent: ast.AST | None = node
     while isinstance(parent, ast.expr):
         if parent in tests:
@@ -151,13 +159,26 @@ def _chooses_setting(node: ast.expr, module: Module) -> bool:
 
 
 def _is_said(node: ast.expr, module: Module) -> bool:
-    """Tell a value that a message shows."""
-    parent: ast.AST | None = node
+    """Tell a value that a message or a report shows."""
+    child: ast.AST = node
+    parent = module.parent(node)
     while isinstance(parent, ast.expr):
         if isinstance(parent, ast.FormattedValue):
             return True
-        parent = module.parent(parent)
+        if isinstance(parent, ast.Call) and child is not parent.func and says(parent.func):
+            return True
+        if isinstance(parent, ast.Dict) and _is_reported(child, parent):
+            return True
+        child, parent = parent, module.parent(parent)
     return False
+
+
+def _is_reported(value: ast.AST, report: ast.Dict) -> bool:
+    """Tell ``{"cuda_available": ...}``: the entry says no more than is so."""
+    return any(
+        held is value and isinstance(key, ast.Constant) and _STATED.search(str(key.value))
+        for key, held in zip(report.keys, report.values, strict=True)
+    )
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

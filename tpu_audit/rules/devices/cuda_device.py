@@ -75,6 +75,12 @@ RULE = Rule(
             '        return torch.device("cuda")\n'
         ),
         Case('import jax\ndevice = "cuda"\n'),
+        Case('import torch\nx = torch.ones(2)\nif False:\n    x = x.to("cuda")\n'),
+        Case(
+            "import torch\ndef best():\n    device = torch.accelerator.current_accelerator()\n"
+            "    if device is not None:\n        return device\n"
+            '    return torch.device("cuda")\n'
+        ),
     ),
     invalid=(
         Case(
@@ -113,6 +119,11 @@ RULE = Rule(
         Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
+        Case(
+            "from torch.distributed.device_mesh import init_device_mesh\n"
+            'mesh = init_device_mesh("cuda", (8,))\n',
+            lines=(2,),
+        ),
     ),
 )
 

@@ -69,6 +69,17 @@ RULE = Rule(
             lines=(2,),
         ),
         Case("import torch\nif torch.cuda.is_available():\n    model.cuda()\n", lines=(2,)),
+        Case(
+            "import torch\ndef best():\n    if torch.cuda.is_available():\n"
+            '        return torch.device("cuda")\n    return torch.device("cpu")\n',
+            lines=(3,),
+        ),
+        Case('import torch\nd = torch.cuda.is_available() and "cuda" or "cpu"\n', lines=(2,)),
+        Case('import torch\nd = ("cpu", "cuda")[torch.cuda.is_available()]\n', lines=(2,)),
+        Case(
+            'import torch\nd = {True: "cuda:0", False: "cpu"}[torch.cuda.is_available()]\n',
+            lines=(2,),
+        ),
     ),
 )
 
@@ -78,7 +89,7 @@ def check(module: Module) -> Iterator[Hit]:
     """Find the choices."""
     for choice in module.choices:
         yield module.hit(
-            choice.node if isinstance(choice.node, ast.IfExp) else choice.node.test,
+            choice.test if isinstance(choice.node, ast.If) else choice.node,
             "CUDA is never available on a TPU: this choice falls silently to the CPU",
             "ask `torch.accelerator.current_accelerator()` for the device",
             fix=_fix(choice, module),

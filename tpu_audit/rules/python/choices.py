@@ -21,7 +21,9 @@ _AVAILABILITY = ("torch.cuda.is_available", "torch.cuda.device_count")
 class DeviceChoice:
     """``A if CUDA else B``, as an expression or a statement, where A is a CUDA device."""
 
-    node: ast.IfExp | ast.If
+    node: ast.expr | ast.If
+    test: ast.expr
+    """Whether CUDA is available, in the words of the code."""
     cuda: tuple[ast.expr, ...]
     """The CUDA devices in the arm that a TPU does not take."""
     other: tuple[ast.expr, ...]
@@ -30,7 +32,7 @@ class DeviceChoice:
     @property
     def direct(self) -> bool:
         """Whether the test is a call of the availability API alone, perhaps negated."""
-        test = self.node.test
+        test = self.test
         if isinstance(test, ast.UnaryOp):
             test = test.operand
         return isinstance(test, ast.Call)
@@ -40,6 +42,10 @@ def find_choices(module: Module) -> Iterator[DeviceChoice]:
     """Iterate over the choices of a module."""
     for node in module.index.of(ast.IfExp):
         yield from _expression(module, node)
+    for either in module.index.of(ast.BoolOp):
+        yield from _and_or(module, either)
+    for item in module.index.of(ast.Subscript):
+        yield from _item(module, item)
     for statement in module.index.of(ast.If):
         yield from _statement(module, statement)
 
@@ -79,7 +85,46 @@ def _expression(module: Module, node: ast.IfExp) -> Iterator[DeviceChoice]:
         return
     cuda, other = (node.orelse, node.body) if truth else (node.body, node.orelse)
     if _has_cuda(module, cuda) and depends_on_availability(module, node.test):
-        yield DeviceChoice(node=node, cuda=(cuda,), other=(other,))
+        yield DeviceChoice(node=node, test=node.test, cuda=(cuda,), other=(other,))
+
+
+def _and_or(module: Module, node: ast.BoolOp) -> Iterator[DeviceChoice]:
+    """Yield ``CUDA and A or B``."""
+    first = node.values[0]
+    if not isinstance(node.op, ast.Or) or not isinstance(first, ast.BoolOp):
+        return
+    test, cuda = first.values[0], first.values[-1]
+    if (
+        isinstance(first.op, ast.And)
+        and module.truth(test) is False
+        and _has_cuda(module, cuda)
+        and depends_on_availability(module, test)
+    ):
+        yield DeviceChoice(node=node, test=test, cuda=(cuda,), other=(node.values[-1],))
+
+
+def _item(module: Module, node: ast.Subscript) -> Iterator[DeviceChoice]:
+    """Yield ``(B, A)[CUDA]`` and ``{True: A, False: B}[CUDA]``."""
+    arms = chosen_by_truth(node)
+    if arms is None or not _has_cuda(module, arms[True]):
+        return
+    if module.truth(node.slice) is False and depends_on_availability(module, node.slice):
+        cuda, other = (arms[True],), (arms[False],)
+        yield DeviceChoice(node=node, test=node.slice, cuda=cuda, other=other)
+
+
+def chosen_by_truth(node: ast.Subscript) -> dict[bool, ast.expr] | None:
+    """Return what a literal gives for a truth as its index, None for another subscript."""
+    if isinstance(node.value, ast.Tuple | ast.List) and len(node.value.elts) == 2:  # noqa: PLR2004 # false, true
+        return dict(zip((False, True), node.value.elts, strict=True))
+    if not isinstance(node.value, ast.Dict):
+        return None
+    arms = {
+        key.value: value
+        for key, value in zip(node.value.keys, node.value.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, bool)
+    }
+    return arms if len(arms) == len(node.value.keys) == 2 else None  # noqa: PLR2004 # false, true
 
 
 def _has_cuda(module: Module, node: ast.expr) -> bool:
@@ -94,14 +139,16 @@ def _statement(module: Module, node: ast.If) -> Iterator[DeviceChoice]:
     found = tuple(v for s in cuda for v in _devices(module, s))
     if found and depends_on_availability(module, node.test):
         others = tuple(v for s in other if isinstance(s, ast.Assign) for v in (s.value,))
-        yield DeviceChoice(node=node, cuda=found, other=others)
+        yield DeviceChoice(node=node, test=node.test, cuda=found, other=others)
 
 
 def _devices(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
-    """Iterate over CUDA devices that a statement assigns or moves to."""
-    if isinstance(statement, ast.Assign) and _has_cuda(module, statement.value):
+    """Iterate over CUDA devices that a statement assigns, returns or moves to."""
+    if not isinstance(statement, ast.Assign | ast.Expr | ast.Return) or statement.value is None:
+        return
+    if not isinstance(statement, ast.Expr) and _has_cuda(module, statement.value):
         yield statement.value
-    elif isinstance(statement, ast.Assign | ast.Expr | ast.Return) and statement.value is not None:
+    else:
         for node in descend(statement.value):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "cuda":
                 yield node

@@ -63,6 +63,10 @@ _FIRST_ARGUMENT = {
     "torch.set_default_device": (SinkKind.DEFAULT, "device"),
     "torch.autocast": (SinkKind.AUTOCAST, "device_type"),
     "torch.amp.GradScaler": (SinkKind.AUTOCAST, "device"),
+    "torch.distributed.device_mesh.init_device_mesh": (SinkKind.DEVICE, "device_type"),
+    "torch.distributed.init_device_mesh": (SinkKind.DEVICE, "device_type"),
+    "torch.distributed.device_mesh.DeviceMesh": (SinkKind.DEVICE, "device_type"),
+    "torch.distributed.DeviceMesh": (SinkKind.DEVICE, "device_type"),
 }
 _LATER_ARGUMENT = {
     "torch.load": (SinkKind.MAP_LOCATION, 1),

@@ -72,7 +72,12 @@ def _is_extra(statement: ast.stmt, module: Module) -> bool:
     if not isinstance(value, ast.Call):
         return False
     callee = value.func
-    return module.is_named(callee, "torch.cuda.*", "torch.backends.*") or _word(callee) in _TALK
+    return module.is_named(callee, "torch.cuda.*", "torch.backends.*") or says(callee)
+
+
+def says(callee: ast.expr) -> bool:
+    """Tell ``print`` and methods of loggers."""
+    return _word(callee) in _TALK
 
 
 def _bodies(statement: ast.If | ast.For | ast.With) -> Sequence[ast.stmt]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.choices import chosen_by_truth
 from tpu_audit.rules.python.truth import OTHER_DEVICES
 
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ class Reachability:
             yield from self._operand(child, parent)
         elif isinstance(parent, ast.Dict):
             yield from self._entry(child, parent)
+            yield from self._item(child, parent)
+        elif isinstance(parent, ast.Tuple | ast.List):
+            yield from self._item(child, parent)
         elif isinstance(parent, ast.match_case):
             yield from self._case(child, parent)
         elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -95,6 +99,10 @@ class Reachability:
             return
         body = parent.body if isinstance(parent.body, list) else [parent.body]
         passes = self._module.truth(parent.test)
+        if isinstance(parent.test, ast.Constant):
+            if bool(parent.test.value) is not (child in body):
+                yield parent.test, False
+            return
         if child not in body:
             if isinstance(parent, ast.While):
                 return
@@ -135,6 +143,14 @@ class Reachability:
         for key, value in zip(parent.keys, parent.values, strict=True):
             if value is child and key is not None and len(known) > 1:
                 yield key, False if getattr(key, "value", None) in OTHER_DEVICES else None
+
+    def _item(self, child: ast.AST, parent: ast.expr) -> Iterator[Guard]:
+        """Yield the index of ``(b, a)[test]`` as a test."""
+        subscript = self._module.index.parents.get(parent)
+        arms = chosen_by_truth(subscript) if isinstance(subscript, ast.Subscript) else None
+        if arms is not None and child in arms.values() and isinstance(subscript, ast.Subscript):
+            truth = self._module.truth(subscript.slice)
+            yield subscript.slice, None if truth is None else arms[truth] is child
 
     def _called(
         self, child: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef

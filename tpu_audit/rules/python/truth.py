@@ -208,7 +208,7 @@ class Truths:
 
     def _is_none(self, left: ast.expr, kind: type[ast.cmpop]) -> bool | None:
         truth = self.of(left)
-        return (kind in _NEVER) if truth is False else None
+        return None if truth is None else (kind in _NEVER) is not truth
 
     def _device_test(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
         positive = type(operator) in _NEVER

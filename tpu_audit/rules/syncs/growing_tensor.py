@@ -23,6 +23,8 @@ _CACHE = re.compile(
     r"(?:past|prev|cached?|old)_?(?:k|v|key|value|keys|kv)(?:_states?|_layer|_values?|s)?$|layer_past"
     r"|(?:k|v|key|value|kv|keys)_?(?:cache|past|memory)$"
 )
+_HOLDER = frozenset({"past", "past_kv", "prev_kv", "cache", "kv_cache", "state"})
+"""What holds both keys and values, taken out by index."""
 _SERIES = re.compile(r"past_values$")
 """A time series, whose past has one length."""
 _JOINS = ("torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack")
@@ -61,6 +63,12 @@ RULE = Rule(
             lines=(5,),
         ),
         Case(
+            "import torch\nclass A(torch.nn.Module):\n    def forward(self, x, past=None):\n"
+            "        k = self.key(x)\n        if past is not None:\n"
+            "            k = torch.cat([past[0], k], dim=1)\n        return k\n",
+            lines=(6,),
+        ),
+        Case(
             "import torch\ndef generate(model, ids, n):\n    for _ in range(n):\n"
             "        nxt = model(ids)[:, -1:].argmax(-1)\n"
             "        ids = torch.cat([ids, nxt], dim=1)\n    return ids\n",
@@ -95,12 +103,14 @@ def _is_cache(node: ast.expr, module: Module) -> bool:
     """Tell whether a part is a cache of keys or values, not a window of one length."""
     if isinstance(node, ast.Call) or tensors(module).of(node).on_host:
         return False
+    taken = isinstance(node, ast.Subscript)
     while isinstance(node, ast.Subscript):
         if any(isinstance(part, ast.Slice) for part in descend(node.slice)):
             return False
         node = node.value
     word = str(getattr(node, "attr", getattr(node, "id", "")))
-    return _CACHE.search(word) is not None and not _SERIES.search(word)
+    known = _CACHE.search(word) is not None or (taken and word in _HOLDER)
+    return known and not _SERIES.search(word)
 
 
 def _joins_itself(call: ast.Call, parts: list[ast.expr], module: Module) -> bool:
