@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.arguments import renamed
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -86,7 +87,8 @@ RULE = Rule(
             "    return pipe\n",
             lines=(3,),
             severity=Severity.WARNING,
-            fixed="def load(pipe, save):\n    if save:\n        pass\n    return pipe\n",
+            fixed="def load(pipe, save):\n    if save:\n        pipe.to(torch.accelerator."
+            'current_accelerator() or torch.device("cpu"))\n    return pipe\n',
         ),
         Case(
             "from diffusers.utils import is_xformers_available\n"
@@ -123,7 +125,7 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         f"`{name}` {effect}",
         "leave it out: PyTorch's attention runs as a flash kernel"
         if severity is Severity.ERROR
-        else "leave it out, and shard a model that is too large for one chip",
+        else "move the pipeline with `.to`, and shard a model that is too large for one chip",
         severity=Severity.INFO if asked else severity,
         fix=None if asked else _fix(call, module),
         span=module.method_span(call),
@@ -146,7 +148,11 @@ def _fix(call: ast.Call, module: Module) -> Fix | None:
     statement = module.parent(call)
     if not isinstance(statement, ast.Expr):
         return None
-    return repair.delete(module, statement, Applicability.UNSAFE)
+    if "offload" not in getattr(call.func, "attr", ""):
+        return repair.delete(module, statement, Applicability.UNSAFE)
+    # The pipeline was built on the host, and nothing else moves it.
+    edit = renamed(call, f"to({repair.device(module)})", module)
+    return None if edit is None else repair.fix(module, Applicability.UNSAFE, edit)
 
 
 @RULE.method("set_attention_backend")
