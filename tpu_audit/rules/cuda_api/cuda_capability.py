@@ -29,7 +29,6 @@ RULE = Rule(
     name="cuda-capability",
     severity=Severity.ERROR,
     words=tuple(name.rpartition(".")[2] for name in _NAMES),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.cuda.get_device_capability`, `is_bf16_supported`, `is_tf32_supported` "
         "and the lists of architectures.",
@@ -47,6 +46,10 @@ RULE = Rule(
         Case("import torch\ncap = getattr(torch.cuda, 'get_device_capability', None)\n"),
         Case("from .utils import is_bf16_supported\nif is_bf16_supported():\n    go()\n"),
         Case("import torch\nok = torch.cuda.is_available() and torch.cuda.is_bf16_supported()\n"),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n"
+            "    cap = torch.cuda.get_device_capability()\n"
+        ),
     ),
     invalid=(
         Case(
@@ -67,12 +70,6 @@ RULE = Rule(
             "import torch\nif 'sm_90' in torch.cuda.get_arch_list():\n    use_hopper()\n",
             lines=(2,),
             severity=Severity.WARNING,
-        ),
-        Case(
-            "import torch\nif torch.cuda.is_available():\n"
-            "    cap = torch.cuda.get_device_capability()\n",
-            lines=(3,),
-            severity=Severity.INFO,
         ),
     ),
 )

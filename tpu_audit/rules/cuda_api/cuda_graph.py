@@ -25,7 +25,6 @@ RULE = Rule(
     name="cuda-graph",
     severity=Severity.ERROR,
     words=("cuda",),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.cuda.CUDAGraph`, `torch.cuda.graph`, `make_graphed_callables` and what "
         "goes with them.",
@@ -44,6 +43,10 @@ RULE = Rule(
         Case("import networkx as nx\ng = nx.graph.Graph()\ngraph(g)\n"),
         Case("import torch\nclass Entry:\n    graph: torch.cuda.CUDAGraph | None = None\n"),
         Case("import torch\nif isinstance(g, torch.cuda.CUDAGraph):\n    g.reset()\n"),
+        Case(
+            "import torch\ndef warm(model, x):\n    if not torch.cuda.is_available():\n"
+            "        return None\n    return torch.cuda.CUDAGraph()\n"
+        ),
     ),
     invalid=(
         Case(
@@ -59,12 +62,6 @@ RULE = Rule(
         Case(
             "import torch as t\nif t.cuda.is_current_stream_capturing():\n    x = x.clone()\n",
             lines=(2,),
-        ),
-        Case(
-            "import torch\ndef warm(model, x):\n    if not torch.cuda.is_available():\n"
-            "        return None\n    return torch.cuda.CUDAGraph()\n",
-            lines=(5,),
-            severity=Severity.INFO,
         ),
     ),
 )

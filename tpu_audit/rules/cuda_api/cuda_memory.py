@@ -32,7 +32,6 @@ RULE = Rule(
     name="cuda-memory",
     severity=Severity.ERROR,
     words=tuple(name.rpartition(".")[2] for name in _NAMES),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds the memory functions of `torch.cuda`: `empty_cache`, `memory_allocated`, "
         "`mem_get_info`, `reset_peak_memory_stats` and the rest.",
@@ -62,6 +61,7 @@ RULE = Rule(
             "Pool().memory_allocated()\n"
         ),
         Case("import cupy\ncupy.cuda.MemPool().free_bytes()\n"),
+        Case("import torch\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n"),
     ),
     invalid=(
         Case(
@@ -96,11 +96,6 @@ RULE = Rule(
             "    pass\n",
             lines=(3,),
             severity=Severity.WARNING,
-        ),
-        Case(
-            "import torch\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n",
-            lines=(3,),
-            severity=Severity.INFO,
         ),
         Case(
             "import torch\nif torch.accelerator.is_available():\n"

@@ -28,7 +28,6 @@ RULE = Rule(
     name="cuda-seed",
     severity=Severity.WARNING,
     words=("cuda",),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.cuda.manual_seed`, `get_rng_state`, `set_rng_state` and their like. "
         "Beside a call of `torch.manual_seed` the seeds are noted only.",
@@ -52,6 +51,7 @@ RULE = Rule(
             "    torch.cuda.manual_seed_all(s)\n"
         ),
         Case("import torch\ntorch.xpu.manual_seed_all(0)\n"),
+        Case("import torch\nif torch.cuda.is_available():\n    torch.cuda.manual_seed(7)\n"),
     ),
     invalid=(
         Case(
@@ -79,11 +79,6 @@ RULE = Rule(
             fixed="import torch\nstate = {'cuda': torch.get_rng_state()}\n",
         ),
         Case("import torch\ntorch.cuda.random.set_rng_state_all(states)\n", lines=(2,)),
-        Case(
-            "import torch\nif torch.cuda.is_available():\n    torch.cuda.manual_seed(7)\n",
-            lines=(3,),
-            severity=Severity.INFO,
-        ),
     ),
 )
 

@@ -30,7 +30,6 @@ RULE = Rule(
     name="cuda-stream",
     severity=Severity.ERROR,
     words=("cuda", "record_stream"),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds streams and events of `torch.cuda`, and `Tensor.record_stream`.",
         why="Making a CUDA stream or event raises where CUDA is absent, and TPUs have no kernel "
@@ -51,6 +50,10 @@ RULE = Rule(
         Case("import torch\nok = isinstance(s, torch.cuda.Stream)\n"),
         Case("import torch\nStreams = list[torch.cuda.Stream]\n"),
         Case("import cupy as cp\nwith cp.cuda.Stream():\n    pass\n"),
+        Case(
+            "import torch\ndef start(device):\n    if device.type == 'cuda':\n"
+            "        return torch.cuda.Stream()\n"
+        ),
     ),
     invalid=(
         Case("import torch\nside = torch.cuda.Stream(priority=-1)\n", lines=(2,)),
@@ -73,12 +76,6 @@ RULE = Rule(
             "import torch\nmod = None\nif torch.cuda.is_available():\n    mod = torch.cuda\n"
             "if mod is not None:\n    s = mod.Stream()\n",
             lines=(6,),
-            severity=Severity.INFO,
-        ),
-        Case(
-            "import torch\ndef start(device):\n    if device.type == 'cuda':\n"
-            "        return torch.cuda.Stream()\n",
-            lines=(4,),
             severity=Severity.INFO,
         ),
     ),

@@ -28,7 +28,6 @@ RULE = Rule(
     name="data-parallel",
     severity=Severity.ERROR,
     words=("DataParallel", "data_parallel", "DistributedDataParallel", "DDP"),
-    where_dead=Severity.INFO,
     docs=Docs(
         what="Finds `torch.nn.DataParallel`, and `DistributedDataParallel` with `device_ids`.",
         why="A process on a TPU has one device, index 0. `DataParallel` finds nothing to "
@@ -53,6 +52,10 @@ RULE = Rule(
         Case(
             "from torch.nn.parallel import DistributedDataParallel\n"
             "m = DistributedDataParallel(m, device_ids=None, find_unused_parameters=True)\n"
+        ),
+        Case(
+            "import torch\nif torch.cuda.device_count() > 1:\n"
+            "    model = torch.nn.DataParallel(model)\n"
         ),
     ),
     invalid=(
@@ -85,12 +88,6 @@ RULE = Rule(
             "from torch import nn\nmodel = nn.DataParallel(model, device_ids=[0, 1])\n",
             lines=(2,),
             severity=Severity.ERROR,
-        ),
-        Case(
-            "import torch\nif torch.cuda.device_count() > 1:\n"
-            "    model = torch.nn.DataParallel(model)\n",
-            lines=(3,),
-            severity=Severity.INFO,
         ),
         Case(
             "from torch.nn.parallel import data_parallel\ny = data_parallel(m, x, range(2))\n",
