@@ -56,11 +56,20 @@ class _Finder:
         self._images = {name: p for p in packages for name in p.images}
 
     def module(self, module: Module) -> Iterator[Hit]:
-        """Find imports, and requirements in the strings of a set-up script."""
+        """Find imports, and requirements in the strings of a set-up script.
+
+        A package that a file can do without is named once a file.
+        """
+        noted: set[str] = set()
         for node, names in module.imported:
             package = self._imported(names)
-            if package is not None:
-                yield self._import_hit(module, node, package)
+            if package is None:
+                continue
+            hit = self._import_hit(module, node, package)
+            if hit.severity is not Severity.INFO or package.name not in noted:
+                yield hit
+            if hit.severity is Severity.INFO:
+                noted.add(package.name)
         for requirement in requirements(module):
             package = self._project(requirement.name)
             if package is not None:
