@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def common_folder(report: CheckReport) -> str:
     if not paths or not all(map(os.path.isabs, paths)):
         return ""
     try:
-        return os.path.commonpath([os.path.dirname(path) for path in paths])
+        return os.path.commonpath([Path(path).parent for path in paths])
     except ValueError:  # on several drives
         return ""
 
