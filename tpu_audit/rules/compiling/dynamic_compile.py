@@ -29,7 +29,7 @@ RULE = Rule(
     words=("dynamic", "mark_dynamic", "maybe_mark_dynamic", "assume_static_by_default"),
     docs=Docs(
         what="Finds `torch.compile(dynamic=True)` and `assume_static_by_default = False`. "
-        "`mark_dynamic` is worth a note.",
+        "`mark_dynamic` is a warning.",
         why="The TPU backend raises `NotImplementedError` for fully dynamic graphs: XLA compiles "
         "static shapes. A dimension marked as dynamic is padded to an upper bound, without flash "
         "attention.",
@@ -71,7 +71,9 @@ RULE = Rule(
             lines=(2,),
         ),
         Case(
-            "import torch\ntorch._dynamo.mark_dynamic(x, 1)\n", lines=(2,), severity=Severity.INFO
+            "import torch\ntorch._dynamo.mark_dynamic(x, 1)\n",
+            lines=(2,),
+            severity=Severity.WARNING,
         ),
     ),
 )
@@ -120,5 +122,5 @@ def marks(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         f"`{name}` pads the dimension to an upper bound on a TPU, and takes attention off the "
         "flash kernel",
         "pad to a few sizes and compile each",
-        severity=Severity.INFO,
+        severity=Severity.WARNING,
     )

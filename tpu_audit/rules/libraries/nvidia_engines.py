@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tpu_audit.rules.libraries.device_packages import ENGINES, POINTS_AND_MESHES
 from tpu_audit.rules.libraries.recognise import recognise, words
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_PROVIDERS = frozenset({"CUDAExecutionProvider", "TensorrtExecutionProvider"})
+
 RULE = Rule(
     code="TPA615",
     name="nvidia-engine",
     severity=Severity.ERROR,
-    words=words(ENGINES, POINTS_AND_MESHES),
+    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS)),
     docs=Docs(
         what="Finds libraries that run on NVIDIA GPUs only: TensorRT, ONNX Runtime and "
         "Faiss for GPU, CTranslate2, Transformer Engine, Unsloth, sparse convolutions, "
-        "compiled ops of detection libraries, rendering kernels.",
+        "compiled ops of detection libraries, rendering kernels; and sessions of ONNX Runtime that "
+        "ask for CUDA.",
         why="They have no backend for TPUs: they raise, or run on the host's CPU.",
         example="import torch_tensorrt\n\nmodel = torch_tensorrt.compile(model, inputs=[x])",
         instead="model = torch.compile(model)",
@@ -26,12 +38,22 @@ RULE = Rule(
     ),
     valid=(
         Case("import onnxruntime\nsession = onnxruntime.InferenceSession(path)\n"),
+        Case(
+            "import onnxruntime as ort\np = ort.get_available_providers()\n"
+            "if 'CUDAExecutionProvider' in p:\n    print(p)\n"
+        ),
         Case("import faiss\nindex = faiss.IndexFlatL2(64)\n"),
         Case("onnxruntime\nfaiss-cpu\n", filename="requirements.txt"),
         Case("from mmcv import Config\n"),
         Case("from detectron2.config import get_cfg\n"),
     ),
     invalid=(
+        Case(
+            "import onnxruntime as ort\nP = ['CUDAExecutionProvider', 'CPUExecutionProvider']\n"
+            "s = ort.InferenceSession(path, providers=P)\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
         Case("import tensorrt as trt\n", lines=(1,), severity=Severity.ERROR),
         Case("import transformer_engine.pytorch as te\n", lines=(1,)),
         Case("from unsloth import FastLanguageModel\nimport torch\n", lines=(1,)),
@@ -69,3 +91,16 @@ RULE = Rule(
 )
 
 recognise(RULE, (*ENGINES, *POINTS_AND_MESHES))
+
+
+@RULE.keyword("providers")
+def check_providers(argument: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find sessions of ONNX Runtime that ask for CUDA."""
+    names = {getattr(item, "value", None) for item in module.elements(argument.value)}
+    if names & _PROVIDERS:
+        yield module.hit(
+            argument.value,
+            "ONNX Runtime has no CUDA on a TPU host: the session runs on the CPU",
+            "run the PyTorch model itself, or ask for `CPUExecutionProvider` alone",
+            severity=Severity.WARNING,
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -19,16 +20,19 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _HALVES = frozenset({"float16", "bfloat16"})
+_SWITCHES = ("fp16", "half", "is_half", "use_fp16", "use_half")
+"""Arguments of libraries that halve a model."""
 _WORKING = (*_HALVES, "float32")
 
 RULE = Rule(
     code="TPA304",
     name="dtype-by-cuda",
     severity=Severity.WARNING,
-    words=("float16", "half", "fp16", "bfloat16"),
+    words=("float16", "half", "fp16", "bfloat16", "is_half", "use_fp16", "use_half"),
     docs=Docs(
         what="Finds choices between dtypes by a test for CUDA, as an expression or an `if`, "
-        "where a TPU gets float32 or float16.",
+        "where a TPU gets float32 or float16, choices of float16 for all but the CPU, and "
+        "`fp16=torch.cuda.is_available()`.",
         why="The test is false on a TPU: it gets the dtype meant for the CPU, float32 with twice "
         "the memory, or float16 because CUDA does not report bfloat16. A TPU's own is bfloat16.",
         example="dtype = torch.float16 if torch.cuda.is_available() else torch.float32",
@@ -40,6 +44,8 @@ RULE = Rule(
         Case("import torch\nd = torch.bfloat16 if torch.accelerator.is_available() else None\n"),
         Case("import torch\nd = torch.float16 if args.half else torch.float32\n"),
         Case("import torch\nd = torch.float32 if torch.cuda.is_available() else torch.bfloat16\n"),
+        Case('import torch\nd = torch.bfloat16 if device.type != "cpu" else torch.float32\n'),
+        Case("import torch\nm = load(n, fp16=args.fp16)\n"),
         Case('import torch\nn = "fp16" if torch.cuda.device_count() > 1 else "auto"\n'),
     ),
     invalid=(
@@ -79,6 +85,15 @@ RULE = Rule(
             lines=(2,),
         ),
         Case(
+            "import torch\nd = torch.float16 if device.type != 'cpu' else torch.float32\n",
+            lines=(2,),
+        ),
+        Case(
+            "import torch\nd = torch.float32 if device == torch.device('cpu') else torch.half\n",
+            lines=(2,),
+        ),
+        Case("import torch\nt = m.transcribe(a, fp16=torch.cuda.is_available())\n", lines=(2,)),
+        Case(
             "import torch\n"
             "def pick():\n    if torch.cuda.is_available():\n        return torch.float16\n"
             "    return torch.float32\n",
@@ -104,6 +119,19 @@ def statement(node: ast.If, module: Module) -> Iterator[Hit]:
         other = _dtype(node.orelse or _after(node, module) or _before(node, module), module)
         if other:
             yield from _judge(node, node.test, (body, other), module)
+
+
+@RULE.keyword(*_SWITCHES)
+def switch(argument: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find ``fp16=torch.cuda.is_available()``."""
+    value = argument.value
+    if module.truth(value) is False and depends_on_availability(module, value):
+        yield module.hit(
+            value,
+            f"`{argument.arg}` is off on a TPU, since CUDA is not available: the model works in "
+            "float32, with twice the memory",
+            "load the model in bfloat16 where `torch.accelerator.is_available()`",
+        )
 
 
 def _after(node: ast.If, module: Module) -> list[ast.stmt]:
@@ -138,18 +166,35 @@ def _judge(
     node: ast.IfExp | ast.If, test: ast.expr, arms: tuple[str, ...], module: Module
 ) -> Iterator[Hit]:
     truth = module.truth(test)
+    of_cpu = truth is None
+    if truth is None:
+        truth = _of_accelerators(test, module)
     if truth is None or not all(arm in _WORKING for arm in arms):
         return
     taken, left = arms if truth else arms[::-1]
-    if taken in {left, "bfloat16"} or (taken == "float32" and left not in _HALVES):
+    if taken in {left, "bfloat16"} or (taken == "float32" and (of_cpu or left not in _HALVES)):
         return
     effect = "twice the memory" if taken == "float32" else "a narrow range and no flash attention"
     yield module.hit(
         node if isinstance(node, ast.IfExp) else test,
-        f"this test for CUDA gives a TPU {taken}: {effect}",
+        f"this test for {'the CPU' if of_cpu else 'CUDA'} gives a TPU {taken}: {effect}",
         "use bfloat16 where `torch.accelerator.is_available()`",
         fix=_fix(node, taken, module),
     )
+
+
+def _of_accelerators(test: ast.expr, module: Module) -> bool | None:
+    """Return what ``device != "cpu"`` and its like say of accelerators; None for other tests."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq | ast.NotEq):
+        return None
+    sides = (test.left, test.comparators[0])
+    asks = any(module.is_device(side) for side in sides)
+    cpu = any("cpu" in module.value(side).strings() and _is_literal(side) for side in sides)
+    return isinstance(test.ops[0], ast.NotEq) if asks and cpu else None
+
+
+def _is_literal(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant | ast.Call)
 
 
 def _fix(node: ast.IfExp | ast.If, taken: str, module: Module) -> Fix | None:

@@ -65,8 +65,22 @@ def takes_dtype(node: ast.expr, module: Module) -> bool:
         return _word(parent) in {"to", "type", "astype", "set_default_dtype"}
     if isinstance(parent, ast.Assign | ast.AnnAssign):
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-        return any("dtype" in _name(target).lower() for target in targets)
+        return any(
+            "dtype" in _name(target).lower() or _is_taken(target, module) for target in targets
+        )
     return isinstance(parent, ast.arguments)
+
+
+def _is_taken(target: ast.expr, module: Module) -> bool:
+    """Tell whether a variable that holds a dtype and nothing else is worked with, unasked."""
+    if not isinstance(target, ast.Name) or len(module.scopes.bindings(target)) != 1:
+        return False
+    return any(
+        not isinstance(module.parent(use), ast.Assign | ast.AnnAssign)
+        and takes_dtype(use, module)
+        and not is_wished(use, module)
+        for use in module.index.names[target.id]
+    )
 
 
 def _word(call: ast.Call) -> str:

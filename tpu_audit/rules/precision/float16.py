@@ -44,6 +44,8 @@ RULE = Rule(
         Case("import torch\nif args.half:\n    model.half()\n"),
         Case("class W(Base):\n    def half(self):\n        return super().half()\n"),
         Case("import numpy as np\nx = x.astype(np.float16)\n"),
+        Case("import torch\nH = torch.float16\nif args.half:\n    m = m.to(H)\n"),
+        Case("import torch\nH = torch.float16\nif x.dtype == H:\n    x = x.float()\n"),
         Case("import torch\nweight_dtype = torch.float16 if args.fp16 else torch.float32\n"),
     ),
     invalid=(
@@ -67,6 +69,11 @@ RULE = Rule(
             "import torch\ndef build(dtype=torch.float16):\n    return dtype\n",
             lines=(2,),
             fixed="import torch\ndef build(dtype=torch.bfloat16):\n    return dtype\n",
+        ),
+        Case(
+            "import torch\nPRECISION = torch.half\nmodel = Net().to(dtype=PRECISION)\n",
+            lines=(2,),
+            fixed="import torch\nPRECISION = torch.bfloat16\nmodel = Net().to(dtype=PRECISION)\n",
         ),
         Case(
             "from torch import float16\nimport torch\ntorch.set_default_dtype(float16)\n",

@@ -58,12 +58,12 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
 
 
 def is_evaluation(node: ast.AST, module: Module) -> bool:
-    """Tell whether ``node`` stands in a loop over batches of a function that does not train."""
+    """Tell whether ``node`` stands in a loop over batches, and what is around does not train."""
     context = module.context(node)
-    function = context.function
+    around = context.function or context.loop
     return context.training and (
-        function is None
-        or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(function))
+        around is None
+        or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(around))
     )
 
 

@@ -63,6 +63,12 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "import torch\nfor x, y in loader:\n    out = model(x)\n"
+            "    criterion(out, y).backward()\n    seen.extend(out.argmax(1).cpu().numpy())\n",
+            lines=(5,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             "def as_array(t):\n    if t.is_cuda:\n        t = t.cpu()\n    return t.numpy()\n",
             lines=(4,),
             severity=Severity.WARNING,
