@@ -21,7 +21,7 @@ RULE = Rule(
     code="TPA225",
     name="pin-memory",
     severity=Severity.INFO,
-    words=("pin_memory", "pin_memory_device", "dataloader_pin_memory"),
+    words=("pin_memory", "pin_memory_device"),
     docs=Docs(
         what="Finds `pin_memory=True`, `.pin_memory()` and `pin_memory_device` of CUDA.",
         why="Pinned memory speeds copies to a CUDA device up. On a TPU it is taken from the TPU's "
@@ -59,7 +59,7 @@ RULE = Rule(
 )
 
 
-@RULE.keyword("pin_memory", "dataloader_pin_memory")
+@RULE.keyword("pin_memory")
 def check(argument: ast.keyword, module: Module) -> Iterator[Hit]:
     """Find literals that ask for pinned memory."""
     if _is_true(argument.value):

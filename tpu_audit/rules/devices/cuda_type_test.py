@@ -78,6 +78,18 @@ RULE = Rule(
             '    elif device.startswith("npu:"):\n        torch.npu.set_device(device)\n'
         ),
         Case('many = device_map == "cuda"\n'),
+        Case(
+            'import torch\nif mixed and device.type == "cuda":\n'
+            "    torch.backends.cuda.matmul.allow_tf32 = True\n"
+            'if device.type == "cuda":\n    assert torch.cuda.is_available(), device\n'
+        ),
+        Case('import torch\nkind = torch.half if x.device.type == "cuda" else torch.float\n'),
+        Case(
+            "import torch\n"
+            'with torch.cuda.amp.autocast(wanted and device.type == "cuda"):\n    f()\n'
+        ),
+        Case('scaler_enabled = precision == "fp16" and self.device_type == "cuda"\n'),
+        Case('if device.type == "cuda":\n    y = triton_softmax(x)\nelse:\n    y = softmax(x)\n'),
     ),
     invalid=(
         Case(
@@ -122,7 +134,7 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if is_torch_device(device, module) or module.truth(test) is None:
         return
     changed = effect(test, module)
-    if changed in {Effect.NOTHING, Effect.REJECTED}:
+    if changed in {Effect.NOTHING, Effect.REJECTED, Effect.KERNEL}:
         return
     severity, message, advice = _SAID.get(changed, _NOTE)
     yield module.hit(test, message, advice, severity=severity)

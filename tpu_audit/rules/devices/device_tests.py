@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.precision.dtypes import dtype_of
 from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.python.devices import is_cuda
 from tpu_audit.rules.python.guards import Guarded, guard_of
@@ -25,6 +26,7 @@ _KERNEL = re.compile(
 )
 _SETTINGS = frozenset({"pin_memory", "non_blocking", "persistent_workers", "pin_memory_device"})
 """Arguments that have no effect on a TPU."""
+_CUDA_SETTINGS = ("torch.backends.cuda.*", "torch.backends.cudnn.*")
 _SKIPS = frozenset({"skipIf", "skipUnless", "skipif", "xfail"})
 """Decorators of tests: a rule on tests has them."""
 
@@ -98,13 +100,27 @@ def effect(atom: ast.expr, module: Module) -> Effect:
         return Effect.NOTHING
     if isinstance(use.parent, ast.keyword):
         return _of_keyword(use.parent, module)
-    if isinstance(use.parent, ast.Call) and _word(use.parent.func) in _SKIPS:
+    if _has_rule(use.parent, module) or _names_scaler(use.parent):
         return Effect.NOTHING
     if isinstance(use.parent, ast.Assert):
         return Effect.REJECTED if use.positive else Effect.NOTHING
     if isinstance(use.parent, ast.If | ast.IfExp) and use.test is use.parent.test:
         return _of_choice(atom, use, use.parent, module)
     return Effect.VALUE
+
+
+def _has_rule(node: ast.AST | None, module: Module) -> bool:
+    """Tell a call whose own rule says what becomes of it."""
+    return isinstance(node, ast.Call) and (
+        _word(node.func) in _SKIPS or module.is_named(node.func, "torch.cuda.amp.*")
+    )
+
+
+def _names_scaler(node: ast.AST | None) -> bool:
+    """Tell a flag that turns a gradient scaler on, which bfloat16 does without."""
+    return isinstance(node, ast.Assign) and all(
+        "scaler" in _word(target).lower() for target in node.targets
+    )
 
 
 def _use(atom: ast.expr, module: Module) -> _Use:
@@ -159,6 +175,8 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     if module.arms_equal(choice):
         return Effect.NOTHING
     if isinstance(choice, ast.IfExp):
+        if dtype_of(choice.body, module) and dtype_of(choice.orelse, module):
+            return Effect.NOTHING  # the rule on choices of a dtype says more
         arms: tuple[Sequence[ast.AST], Sequence[ast.AST]] = ([choice.body], [choice.orelse])
     else:
         arms = (choice.body, taken(choice.orelse, module))
@@ -174,7 +192,11 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
 
 
 def _is_of_cuda(node: ast.AST, module: Module) -> bool:
-    """Tell a statement that only calls CUDA's own API."""
+    """Tell a statement that only calls CUDA's own API, asks for it, or sets it up."""
+    if isinstance(node, ast.Assign):
+        return all(module.is_named(target, *_CUDA_SETTINGS) for target in node.targets)
+    if isinstance(node, ast.Assert):
+        return any(module.is_named(part, "torch.cuda.*") for part in descend(node.test))
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and module.is_named(call.func, "torch.cuda.*")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.huggingface import roles
@@ -9,7 +10,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document
@@ -42,6 +42,8 @@ RULE = Rule(
             filename="config.json",
         ),
         Case("auto_map = {}\n"),
+        Case("rows = load_dataset(n, trust_remote_code=True)\n"),
+        Case("import datasets\nkw = dict(trust_remote_code=True)\n"),
     ),
     invalid=(
         Case(
@@ -66,11 +68,21 @@ RULE = Rule(
 
 @RULE.keyword("trust_remote_code")
 def check(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
-    """Find models that may run their own code."""
-    if roles.is_on(module, keyword.value):
+    """Find models that may run their own code; scripts of data sets run on the host."""
+    if roles.is_on(module, keyword.value) and not _is_of_data(keyword, module):
         yield module.hit(
             keyword, "the model's own code runs here: it may be written for CUDA", _ADVICE
         )
+
+
+def _is_of_data(keyword: ast.keyword, module: Module) -> bool:
+    """Tell an argument of ``load_dataset``, or one that is kept in a file on data sets alone."""
+    call = module.parent(keyword)
+    callee = call.func if isinstance(call, ast.Call) else keyword.value
+    word = getattr(callee, "attr", getattr(callee, "id", ""))
+    packages = {name.partition(".")[0] for _, names in module.imported for name in names}
+    kept = word == "dict" and "datasets" in packages and "transformers" not in packages
+    return kept or "dataset" in word
 
 
 @RULE.document("hf-config")

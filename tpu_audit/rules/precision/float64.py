@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _MESSAGE = "a TPU has no float64 units: the compiler emulates it, many times slower than float32"
+_NOTE = "float64 that reaches a TPU is emulated there, many times slower than float32"
+_MOVES = ("device", "to", "cuda", "register_buffer")
 _ADVICE = "compute in float32 on the device, or in float64 on the CPU"
 
 RULE = Rule(
@@ -47,6 +49,11 @@ RULE = Rule(
         Case('import torch\nKINDS = {"double": torch.float64, "float": torch.float32}\n'),
         Case("import torch\nx = x.cpu().double()\n"),
         Case("from game import dice\ndef step():\n    dice.double()\n"),
+        Case(
+            "import torch\ndef weights(counts):\n"
+            "    counts = torch.tensor(counts, dtype=torch.float64)\n"
+            "    return (counts / counts.sum()).tolist()\n"
+        ),
     ),
     invalid=(
         Case(
@@ -66,13 +73,14 @@ RULE = Rule(
         ),
         Case("import torch\ntorch.set_default_dtype(torch.double)\n", lines=(2,)),
         Case(
-            "import torch\nscale = torch.tensor(steps, dtype=torch.float64)\n",
+            "import torch\nscale = torch.tensor(steps, dtype=torch.float64)\nx = scale.to(place)\n",
             lines=(2,),
             severity=Severity.INFO,
         ),
         Case(
             "import torch\ndef step(self, n):\n"
-            "    return torch.linspace(0, 1, n, dtype=torch.float64)\n",
+            "    steps = torch.linspace(0, 1, n, dtype=torch.float64)\n"
+            "    return self.fit(steps, self.device)\n",
             lines=(3,),
             severity=Severity.INFO,
         ),
@@ -99,13 +107,16 @@ def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     if choice is not None:
         yield module.hit(choice, f"this test leaves a TPU out: {_MESSAGE}", _ADVICE)
     elif takes_dtype(node, module) and not _on_host(node, module) and not _is_own(node, module):
+        severity = _severity(node, module)
+        if severity is Severity.INFO and _is_made(node, module) and not _names_device(module):
+            return
         text = f"{repair.torch_name(module)}.float32"
         yield module.hit(
             node,
-            _MESSAGE,
+            _said(severity),
             _ADVICE,
             fix=_fix(module.edit(node, text), module),
-            severity=_severity(node, module),
+            severity=severity,
         )
 
 
@@ -117,13 +128,35 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         return
     if _is_own(call, module):
         return
+    severity = _severity(call, module)
     yield module.hit(
         call,
-        _MESSAGE,
+        _said(severity),
         _ADVICE,
         fix=_fix(renamed(call, "float()", module), module),
-        severity=_severity(call, module),
+        severity=severity,
         span=module.method_span(call),
+    )
+
+
+def _said(severity: Severity) -> str:
+    return _NOTE if severity is Severity.INFO else _MESSAGE
+
+
+def _is_made(dtype: ast.expr, module: Module) -> bool:
+    """Tell the dtype of a new tensor, made in the host's memory since no device is named."""
+    argument = module.parent(dtype)
+    call = module.parent(argument) if isinstance(argument, ast.keyword) else None
+    return isinstance(call, ast.Call) and tensors(module).of(call).on_host
+
+
+def _names_device(module: Module) -> bool:
+    """Tell whether anything in the file may move a tensor to a device."""
+    index = module.index
+    return bool(
+        index.keywords.get("device")
+        or index.names.get("device")
+        or any(index.attributes.get(name) for name in _MOVES)
     )
 
 

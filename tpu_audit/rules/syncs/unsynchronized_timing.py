@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "timeit.default_timer")
 _WAITS = frozenset({"synchronize", "item", "tolist", "cpu", "numpy", "elapsed_time", "generate"})
 _WORK = frozenset({"backward"})
+_LONG = frozenset({60, 3600})
 
 RULE = Rule(
     code="TPA411",
@@ -45,6 +46,10 @@ RULE = Rule(
         Case(
             "import time, torch\nt = time.time()\ny = model(x)\ntorch.accelerator.synchronize()\n"
             "print(time.time() - t)\n"
+        ),
+        Case(
+            "import time, torch\nt = time.time()\nloss(x).backward()\ns = time.time() - t\n"
+            'print(f"{s / 3600:.3f} hours")\n'
         ),
         Case("import time\nt = time.time()\nn = model(x).sum().item()\nd = time.time() - t\n"),
     ),
@@ -78,6 +83,8 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         return
     between = [n for s in before[before.index(first) + 1 :] for n in descend(s)]
     between += descend(second)
+    if _is_coarse(second, module):
+        return
     waits = any(isinstance(n, ast.Attribute) and n.attr in _WAITS for n in between)
     if not waits and any(isinstance(n, ast.Call) and _works(n, module) for n in between):
         yield module.hit(
@@ -92,6 +99,21 @@ def _reads_clock(statement: ast.stmt, module: Module) -> bool:
         isinstance(statement, ast.Assign)
         and isinstance(statement.value, ast.Call)
         and module.is_named(statement.value.func, *_CLOCKS)
+    )
+
+
+def _is_coarse(statement: ast.stmt, module: Module) -> bool:
+    """Tell a time that is turned to minutes or hours: what is still queued does not show in it."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    uses = module.index.names.get(target.id, ()) if isinstance(target, ast.Name) else ()
+    parents = [module.parent(use) for use in uses]
+    parents += [node for node in descend(statement) if isinstance(node, ast.BinOp)]
+    return any(
+        isinstance(parent, ast.BinOp)
+        and isinstance(parent.op, ast.Div)
+        and isinstance(parent.right, ast.Constant)
+        and parent.right.value in _LONG
+        for parent in parents
     )
 
 
