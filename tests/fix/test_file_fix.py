@@ -15,6 +15,7 @@ from tpu_audit.check.selection import per_file
 from tpu_audit.fix.file_fix import Wish, repair_bytes
 from tpu_audit.rules import catalogue
 from tpu_audit.rules.edits import Applicability, Edit, Fix
+from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -65,6 +66,23 @@ def swap(
     return rule
 
 
+def deletion(code: str, name: str) -> Rule:
+    """Return a rule that deletes the statements that call ``name``."""
+    docs = Docs(what="w", why="y", example="e", instead="i")
+    rule = Rule(
+        code=code, name=f"no-{name}", severity=Severity.ERROR, docs=docs, words=(name,), valid=(),
+        invalid=(),
+    )  # fmt: skip
+
+    @rule.call(name)
+    def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+        del name
+        fix = repair.delete(module, module.statement(call), Applicability.SAFE)
+        yield module.hit(call, "m", "a", fix=fix)
+
+    return rule
+
+
 @pytest.mark.parametrize(
     ("encode", "name"),
     [
@@ -111,6 +129,13 @@ def test_refused() -> None:
     rules = (swap("TPA1", "a", "(("), swap("TPA2", "b", "c"))
 
     assert repaired(b"x = a\ny = b\n", *rules) == (b"x = a\ny = c\n", {"TPA2": 1}, {"TPA1": 1})
+
+
+def test_repairs_that_fit_one_by_one() -> None:
+    """Two deletions that would leave an empty block are made one after the other."""
+    rule = deletion("TPA1", "a")
+
+    assert repaired(b"if x:\n    a()\n    a()\n", rule) == (b"if x:\n    pass\n", {"TPA1": 2}, {})
 
 
 def test_refused_when_it_does_not_compile() -> None:

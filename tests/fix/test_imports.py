@@ -37,6 +37,16 @@ from tpu_audit.rules.files.errors import NotReadableError
          "import torch\n\ndef f():\n    import torch\n"),
         ("import a\n__all__ = ['a']\n", [], ["import a"], "import a\n__all__ = ['a']\n"),
         ("x = 1", ["import torch"], [], "import torch\n\nx = 1"),
+        ("def f():\n    import a  # why\n    b()\n", [], ["import a"], "def f():\n    b()\n"),
+        ("def f():\r\n    import a\r\n    b()\r\n", [], ["import a"], "def f():\r\n    b()\r\n"),
+        ("def f():\n    import a; b()\n    c\n", [], ["import a"],
+         "def f():\n    import a; b()\n    c\n"),
+        ("def f():\n    import a, b\n    b()\n", [], ["import a"],
+         "def f():\n    import a, b\n    b()\n"),
+        ("try:\n    import a\nexcept E:\n    pass\n", [], ["import a"],
+         "try:\n    import a\nexcept E:\n    pass\n"),
+        ("def f():\n    import a\n    import b\n", [], ["import a", "import b"],
+         "def f():\n    import a\n    import b\n"),
     ],
 )  # fmt: skip
 def test_moved(before: str, adds: list[str], removes: list[str], after: str) -> None:
@@ -58,7 +68,7 @@ def test_not_python() -> None:
         ("import a.b\na.b()\n", "import a.b\n", ("import a.b",)),
         ("import a\nb()\n", "import a\nc()\n", ()),
         ("from a import B\nB()\n", "from a import B\nx: 'list[B]' = 1\n", ()),
-        ("def f():\n    import a\n    a()\n", "def f():\n    import a\n", ()),
+        ("def f():\n    import a\n    a()\n", "def f():\n    import a\n", ("import a",)),
         ("from __future__ import division\ndivision\n", "from __future__ import division\n", ()),
     ],
 )

@@ -95,18 +95,18 @@ def _passes(file: _File, decoded: Decoded, wish: Wish, done: FileFix) -> None:
 
 def _make(file: _File, text: str, repairs: Sequence[Repair], done: FileFix) -> str:
     """Make the repairs together, else one by one, leaving out those that break the file."""
-    groups = [list(repairs)]
     if (whole := _applied(file, text, repairs)) is not None:
-        text = whole
-    else:
-        groups = [[one] for one in reversed(repairs)]  # from the end, where places stay right
-        for group in groups:
-            part = _applied(file, text, group)
-            if part is None:
-                done.refused[group[0].code] += 1
-            text = text if part is None else part
-        groups = [group for group in groups if group[0].code not in done.refused]
-    done.applied += Counter(one.code for group in groups for one in group)
+        done.applied += Counter(one.code for one in repairs)
+        return whole
+    made = []
+    for one in reversed(repairs):  # from the end, where places stay right
+        if (part := _applied(file, text, [one])) is not None:
+            text = part
+            made.append(one.code)
+    # What breaks the file beside another repair may do well in the next pass.
+    done.applied += Counter(made)
+    if not made:
+        done.refused += Counter(one.code for one in repairs)
     return text
 
 

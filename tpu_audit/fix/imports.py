@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 _WORD = re.compile(r"\w+")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
 class ImportsNotMovedError(Exception):
@@ -45,13 +46,15 @@ class _Name:
 def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     """Return ``text`` with the statements ``adds`` added where missing and ``removes`` removed.
 
-    An import stays when anything else uses its name. Only the block of imports at the top is
-    changed. Raises ``ImportsNotMovedError``, and ``NotReadableError`` when ``text`` is not Python.
+    An import stays when anything else uses its name. Imports are added to the block at the top,
+    and removed there and where one has a line in a function. Raises ``ImportsNotMovedError``, and
+    ``NotReadableError`` when ``text`` is not Python.
     """
     tree = parse(text)
     there = set(_at_module_level(tree.body))
+    anywhere = {name for node in ast.walk(tree) for name in _imported(node)}
     wanted = [name for name in _all(adds) if name not in there]
-    unwanted = [name for name in _all(removes) if name in there and not _used(tree, name.bound)]
+    unwanted = [name for name in _all(removes) if name in anywhere and not _used(tree, name.bound)]
     if not wanted and not unwanted:
         return text
     end = end_of_imports(text, tree)
@@ -59,11 +62,43 @@ def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     moved = _transformed(head, wanted, unwanted)
     if moved and rest and not moved.endswith("\n"):
         moved += "\n"  # libcst ends an empty text with none
-    gap = "\n" if not _has_imports(head) and rest.strip() and rest[0] not in "\r\n" else ""
+    rest = _without_local(rest, unwanted)
+    gap = (
+        "\n" if wanted and not _has_imports(head) and rest.strip() and rest[0] not in "\r\n" else ""
+    )
     if "\r\n" in text:
         moved = moved.replace("\r\n", "\n").replace("\n", "\r\n")
         gap = gap.replace("\n", "\r\n")
     return f"{moved}{gap}{rest}"
+
+
+def _without_local(text: str, unwanted: Sequence[_Name]) -> str:
+    """Delete unwanted imports inside functions and branches that have a line for themselves."""
+    if not any(name.module in text for name in unwanted):
+        return text
+    lines = _LINE.findall(text)
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Module):
+            continue
+        for part in ("body", "orelse", "finalbody"):
+            block = getattr(node, part, None)
+            idle = [one for one in block if _is_idle(one, unwanted, lines)] if _many(block) else []
+            if len(idle) < len(block or ()):
+                for one in idle:
+                    lines[one.lineno - 1] = ""
+    return "".join(lines)
+
+
+def _many(block: object) -> bool:
+    return isinstance(block, list) and len(block) > 1
+
+
+def _is_idle(node: ast.stmt, unwanted: Sequence[_Name], lines: Sequence[str]) -> bool:
+    """Tell the import of one unwanted name that has its line for itself."""
+    names = _names(node)
+    if len(names) != 1 or names[0] not in unwanted or node.lineno != node.end_lineno:
+        return False
+    return len(ast.parse(lines[node.lineno - 1].strip()).body) == 1
 
 
 def orphans(before: str, after: str) -> tuple[str, ...]:
@@ -72,7 +107,7 @@ def orphans(before: str, after: str) -> tuple[str, ...]:
     Raises ``NotReadableError`` when one of the two is not Python.
     """
     old = parse(before)
-    names = [name for node in old.body for name in _names(node)]
+    names = dict.fromkeys(name for node in ast.walk(old) for name in _imported(node))
     words, left = _words(old), _words(parse(after))
     return tuple(
         name.statement
@@ -123,6 +158,10 @@ def _names(node: ast.stmt) -> list[_Name]:
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:
         return [_Name(node.module, alias.name, alias.asname) for alias in node.names]
     return []
+
+
+def _imported(node: ast.AST) -> list[_Name]:
+    return _names(node) if isinstance(node, ast.Import | ast.ImportFrom) else []
 
 
 def _at_module_level(body: Iterable[ast.stmt]) -> Iterable[_Name]:

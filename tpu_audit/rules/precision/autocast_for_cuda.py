@@ -40,8 +40,8 @@ RULE = Rule(
         example='with torch.autocast("cuda"):\n    loss = model(x).loss',
         instead="device = torch.accelerator.current_accelerator() or torch.device('cpu')\n"
         "with torch.autocast(device.type, dtype=torch.bfloat16):\n    loss = model(x).loss",
-        fix_safety="Safe where the call names its dtype; it stays off on a host without an "
-        "accelerator. Unsafe otherwise: bfloat16 takes the place of CUDA's default, float16.",
+        fix_safety="Safe where the call names its dtype, unsafe otherwise: bfloat16 takes the "
+        "place of CUDA's default, float16. Autocast stays off on a host without an accelerator.",
         references=(AMP,),
     ),
     valid=(
@@ -70,8 +70,8 @@ RULE = Rule(
             "    return model(x)\n",
             lines=(3,),
             fixed="import torch\nfrom torch.cuda.amp import autocast\n"
-            f"@torch.autocast({_DEVICE}, dtype=torch.bfloat16)\ndef step(x):\n"
-            "    return model(x)\n",
+            f"@torch.autocast({_DEVICE}, dtype=torch.bfloat16, "
+            "enabled=torch.accelerator.is_available())\ndef step(x):\n    return model(x)\n",
         ),
         Case(
             "import torch\nwith torch.cuda.amp.autocast(use_amp, torch.float16):\n    run()\n",
@@ -129,9 +129,8 @@ def _fix(call: ast.Call, name: str, device: ast.expr | None, module: Module) -> 
     given = _arguments(call, name, module)
     torch = repair.torch_name(module)
     safe = "dtype" in given
-    if not safe and given.get("enabled") != "False":
-        given["dtype"] = f"{torch}.bfloat16"
-    elif given.get("enabled") != "False":
+    if given.get("enabled") != "False":
+        given.setdefault("dtype", f"{torch}.bfloat16")
         ready = f"{torch}.accelerator.is_available()"
         wish = given.get("enabled", "True")
         given["enabled"] = ready if wish == "True" else f"{_tight(wish)} and {ready}"
