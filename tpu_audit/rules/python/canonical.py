@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _MOVED = (
     # Where a name is defined, and where it is documented.
     ("torch.cuda.memory.", "torch.cuda."),
@@ -23,6 +25,7 @@ _MOVED = (
 )
 
 
+@lru_cache(maxsize=8192)
 def canonical(name: str) -> str:
     """Return the documented spelling of a dotted name."""
     if not name.startswith("torch."):

@@ -48,6 +48,7 @@ class Names:
             ast.Subscript: self._subscript,
         }
         self._known: dict[ast.expr, frozenset[str]] = {}
+        self._imports: dict[Binding, frozenset[str]] = {}
         self._stars = tuple(
             _source_of(node)
             for node in module.index.of(ast.ImportFrom)
@@ -81,6 +82,8 @@ class Names:
 
     def _name(self, node: ast.Name, depth: int) -> frozenset[str]:
         bindings = self._module.scopes.bindings(node)
+        if len(bindings) == 1:
+            return self.bound(bindings[0], depth - 1)
         if not bindings:
             known = CUSTOMARY.get(node.id, node.id)
             return frozenset({known, *(f"{star}.{node.id}" for star in self._stars)})
@@ -89,7 +92,9 @@ class Names:
     def bound(self, binding: Binding, depth: int = _DEPTH) -> frozenset[str]:
         """Return the dotted names that a binding may stand for."""
         if isinstance(binding.node, ast.alias):
-            return frozenset({self._imported(binding.node)})
+            if binding not in self._imports:
+                self._imports[binding] = frozenset({canonical(self._imported(binding.node))})
+            return self._imports[binding]
         if binding.kind is Kind.UNPACKED and isinstance(binding.value, ast.Call):
             # Helpers for optional imports return the module and whether it is there.
             return self.qualified(binding.value, depth)

@@ -73,6 +73,8 @@ class Scopes:
     def bindings(self, name: ast.Name) -> tuple[Binding, ...]:
         """Return every binding that may reach this use; none for a builtin or unknown name."""
         table = self.table(name.id)
+        if len(table) == 1 and len(table.get(self._tree, ())) == 1:
+            return tuple(table[self._tree])  # most imports: nothing else has the name
         scope = self.owner(name) if table else None
         own = scope
         while scope is not None:
@@ -89,8 +91,21 @@ class Scopes:
     def owner(self, node: ast.AST) -> ast.AST | None:
         """Return the scope that a node's names are looked up in; None for the module itself."""
         if node not in self._owners:
-            self._owners[node] = self._find_owner(node)
+            found = self._find_owner(node)
+            self._owners[node] = found
+            if not isinstance(node, ast.stmt):
+                self._remember(node, found)
         return self._owners[node]
+
+    def _remember(self, node: ast.AST, owner: ast.AST | None) -> None:
+        """Keep a scope for the statement around ``node`` too: its other names ask next."""
+        while not isinstance(node, (ast.stmt, ast.Lambda, ast.arguments, *_COMPREHENSIONS)):
+            above = self._index.parents.get(node)
+            if above is None:
+                return
+            node = above
+        if isinstance(node, ast.stmt):
+            self._owners.setdefault(node, owner)
 
     def table(self, identifier: str) -> dict[ast.AST, list[Binding]]:
         """Return the bindings of an identifier by scope, in order."""
@@ -100,9 +115,11 @@ class Scopes:
         return table
 
     def _find_owner(self, node: ast.AST) -> ast.AST | None:
-        parents = self._index.parents
+        parents, owners = self._index.parents, self._owners
         child, parent = node, parents.get(node)
         while parent is not None:
+            if child in owners:
+                return owners[child]
             if isinstance(parent, _FUNCTIONS):
                 if isinstance(child, ast.stmt) or child is parent.body:
                     return parent
@@ -188,6 +205,8 @@ class Scopes:
 
     def _reaching(self, found: list[Binding], use: ast.Name) -> list[Binding]:
         """Drop the bindings that a later, certain one hides from ``use``."""
+        if len(found) == 1:
+            return found
         here = position(use)
         before = [binding for binding in found if binding.end <= here]
         kept: list[Binding] = []
@@ -215,6 +234,8 @@ class Scopes:
 
     def _around(self, later: list[Binding], use: ast.Name) -> list[Binding]:
         """Keep of the bindings after ``use`` those that an enclosing loop brings back to it."""
+        if not later:
+            return []
         loops = []
         node = self._index.parents.get(use)
         while node is not None and not isinstance(node, _FUNCTIONS):
