@@ -50,6 +50,8 @@ def test_names(path: str, kind: str | None) -> None:
         ("launch", None, b"#!/bin/bash -e\n", "shell"),
         ("launch", None, b"#! /usr/bin/env -S zsh\n", "shell"),
         ("LICENSE", None, b"Apache\n", None),
+        ("accelerate_config", None, b"distributed_type: MULTI_GPU\nuse_cpu: false\n", "yaml"),
+        ("notes", None, b"title: a\ntext: b\n", None),
         ("c.sh", "shell", b"distributed_type: MULTI_GPU\ngpu_ids: 1,3\n", "yaml"),
         ("c.sh", "shell", b"#!/bin/sh\na: b\nc: d\n", "shell"),
         ("c.sh", "shell", b"python train.py\necho a: b\n", "shell"),

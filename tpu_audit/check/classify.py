@@ -71,6 +71,8 @@ _PATTERNS = (
 _TEMPLATE_SUFFIXES = frozenset({".j2", ".jinja", ".jinja2", ".tmpl", ".template"})
 _TEMPLATED = frozenset({"yaml", "shell", "dockerfile", "env", "requirements", "ini"})
 _SHEBANG = re.compile(rb"#!\s*\S*?(?:/|env\s+(?:-S\s+)?)(python|bash|zsh|ksh|dash|sh)[\d.]*\b")
+_ACCELERATE = re.compile(rb"^(?:compute_environment|distributed_type):", re.MULTILINE)
+"""Accelerate's config, which people save under any name."""
 _YAML_LINE = re.compile(r"[A-Za-z_][\w.-]*:(?:\s|$)|-\s|\s*#|\s*$|---|\s+\S")
 _DATA = frozenset(
     {
@@ -109,7 +111,7 @@ def kind_of_content(path: str, kind: str | None, data: bytes) -> str | None:
     if kind is None:
         match = _SHEBANG.match(data[:200])
         if not match:
-            return None
+            return "yaml" if _ACCELERATE.search(data[:4000]) and _is_yaml(data) else None
         return "python" if match.group(1) == b"python" else "shell"
     if kind == "shell" and not data.startswith(b"#!") and _is_yaml(data):
         return "yaml"

@@ -71,6 +71,13 @@ RULE = Rule(
             fixed='import torch\nspot = f"cuda:{rank}"\ns = torch.load(p, map_location="cpu")\n',
         ),
         Case(
+            'import torch\nplaces = {"cuda:0": f"cuda:{rank}"}\n'
+            "s = torch.load(p, map_location=places)\n",
+            lines=(3,),
+            fixed='import torch\nplaces = {"cuda:0": f"cuda:{rank}"}\n'
+            's = torch.load(p, map_location="cpu")\n',
+        ),
+        Case(
             "from torch.hub import load_state_dict_from_url as get\n"
             "s = get(URL, map_location=torch.device('cuda'))\n",
             lines=(2,),
@@ -94,8 +101,9 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
 
 
 def _is_cuda(node: ast.expr, module: Module) -> bool:
-    if isinstance(node, ast.Dict):
-        return any(is_cuda(p) for value in node.values for p in module.value(value))
+    mapping = module.dicts.display(node)
+    if mapping is not None:
+        return any(is_cuda(p) for value in mapping.values for p in module.value(value))
     if isinstance(node, ast.Lambda):
         return is_cuda_function(node)
     if isinstance(node, ast.Name | ast.Attribute) and module.is_device(node):

@@ -118,7 +118,7 @@ def check_entry(literal: ast.Dict, module: Module) -> Iterator[Hit]:
 @RULE.keyword("max_memory")
 def check_memory(argument: ast.keyword, module: Module) -> Iterator[Hit]:
     """Find limits for a second device."""
-    literal = _literal(argument.value, module)
+    literal = module.dicts.display(argument.value)
     indices = [getattr(key, "value", None) for key in literal.keys] if literal else []
     if literal and any(type(index) is int and index > 0 for index in indices):
         yield module.hit(
@@ -146,7 +146,7 @@ def check_document(document: Document) -> Iterator[Hit]:
 def _judge(node: ast.expr, module: Module) -> Iterator[Hit]:
     if is_foreign(module) or module.reach(node).dead:
         return
-    literal = _literal(node, module)
+    literal = module.dicts.display(node)
     if literal is not None:
         yield from _judge_map(literal, module)
         return
@@ -198,17 +198,6 @@ def _judge_map(literal: ast.Dict, module: Module) -> Iterator[Hit]:
             _ADVICE,
             severity=Severity.INFO,
         )
-
-
-def _literal(node: ast.expr, module: Module) -> ast.Dict | None:
-    """Return the dict that an expression is, or a name of it."""
-    if isinstance(node, ast.Dict):
-        return node
-    if not isinstance(node, ast.Name):
-        return None
-    values = [binding.value for binding in module.scopes.bindings(node)]
-    found = [value for value in values if isinstance(value, ast.Dict)]
-    return found[0] if len(values) == len(found) == 1 else None
 
 
 def _is_current(node: ast.expr, module: Module) -> bool:

@@ -65,6 +65,12 @@ RULE = Rule(
         ),
         Case("ds = {'zero_optimization': {'stage': 3}, 'fp16': {'enabled': True}}\n", lines=(1,)),
         Case(
+            "DS = {'zero_optimization': {'stage': 3}}\n",
+            filename="ds_config.py",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
+        Case(
             "from accelerate import Accelerator, DeepSpeedPlugin\n"
             "plugin = DeepSpeedPlugin(zero_stage=2)\n",
             lines=(2,),
@@ -146,7 +152,7 @@ def check_dict(constant: ast.Constant, module: Module) -> Iterator[Hit]:
             constant,
             f"this is a DeepSpeed config: {_DEEPSPEED}",
             _FSDP,
-            severity=_in_extra(constant, module),
+            severity=_in_extra(constant, module) if module.context(constant).function else None,
             cause=_DEEPSPEED,
         )
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of
+from tpu_audit.rules.precision.dtypes import REFERENCE, arms_of, dtype_of
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -114,11 +114,9 @@ def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
 @RULE.node(ast.If)
 def statement(node: ast.If, module: Module) -> Iterator[Hit]:
     """Find ``if test:`` with a dtype assigned or returned in both arms."""
-    body = _dtype(node.body, module)
-    if body:
-        other = _dtype(node.orelse or _after(node, module) or _before(node, module), module)
-        if other:
-            yield from _judge(node, node.test, (body, other), module)
+    arms = arms_of(node, module)
+    if all(arms):
+        yield from _judge(node, node.test, arms, module)
 
 
 @RULE.keyword(*_SWITCHES)
@@ -132,34 +130,6 @@ def switch(argument: ast.keyword, module: Module) -> Iterator[Hit]:
             "float32, with twice the memory",
             "load the model in bfloat16 where `torch.accelerator.is_available()`",
         )
-
-
-def _after(node: ast.If, module: Module) -> list[ast.stmt]:
-    """Return what runs in place of an arm that returns."""
-    if not isinstance(node.body[-1], ast.Return):
-        return []
-    block = module.index.block(node)
-    return block[block.index(node) + 1 :][:1]
-
-
-def _before(node: ast.If, module: Module) -> list[ast.stmt]:
-    """Return the assignment that an arm overwrites: ``d = float32`` before ``if``."""
-    first = node.body[0]
-    if len(node.body) != 1 or not isinstance(first, ast.Assign):
-        return []
-    block = module.index.block(node)
-    earlier = [s for s in block[: block.index(node)] if isinstance(s, ast.Assign)]
-    target = module.code(first.targets[0])
-    return [*[s for s in earlier if module.code(s.targets[0]) == target][-1:]]
-
-
-def _dtype(arm: list[ast.stmt], module: Module) -> str:
-    for statement in arm:
-        if isinstance(statement, ast.Assign | ast.Return) and statement.value is not None:
-            found = dtype_of(statement.value, module)
-            if found:
-                return found
-    return ""
 
 
 def _judge(

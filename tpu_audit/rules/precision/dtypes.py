@@ -89,3 +89,39 @@ def _word(call: ast.Call) -> str:
 
 def _name(node: ast.expr) -> str:
     return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def arms_of(node: ast.If, module: Module) -> tuple[str, str]:
+    """Return the dtypes that ``if`` and what runs in its place assign or return; empty for none."""
+    body = _dtype(node.body, module)
+    if not body:
+        return "", ""
+    return body, _dtype(node.orelse or _after(node, module) or _before(node, module), module)
+
+
+def _after(node: ast.If, module: Module) -> list[ast.stmt]:
+    """Return what runs in place of an arm that returns."""
+    if not isinstance(node.body[-1], ast.Return):
+        return []
+    block = module.index.block(node)
+    return block[block.index(node) + 1 :][:1]
+
+
+def _before(node: ast.If, module: Module) -> list[ast.stmt]:
+    """Return the assignment that an arm overwrites: ``d = float32`` before ``if``."""
+    first = node.body[0]
+    if len(node.body) != 1 or not isinstance(first, ast.Assign):
+        return []
+    block = module.index.block(node)
+    earlier = [s for s in block[: block.index(node)] if isinstance(s, ast.Assign)]
+    target = module.code(first.targets[0])
+    return [*[s for s in earlier if module.code(s.targets[0]) == target][-1:]]
+
+
+def _dtype(arm: list[ast.stmt], module: Module) -> str:
+    for statement in arm:
+        if isinstance(statement, ast.Assign | ast.Return) and statement.value is not None:
+            found = dtype_of(statement.value, module)
+            if found:
+                return found
+    return ""

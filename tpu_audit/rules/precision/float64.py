@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.precision.dtypes import REFERENCE, dtype_of, takes_dtype
+from tpu_audit.rules.precision.dtypes import REFERENCE, arms_of, dtype_of, takes_dtype
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.arguments import renamed
 from tpu_audit.rules.python.options import keyword
@@ -90,6 +90,12 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case(
+            "import torch\ndef kind(device):\n    if device.type in {'mps'}:\n"
+            "        return torch.float32\n    return torch.float64\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             'import torch\nWEAK = ("mps", "npu")\n'
             "def fit(dtype, device):\n    if dtype == torch.float64 and device.type in WEAK:\n"
             "        dtype = torch.float32\n    return dtype\n",
@@ -137,6 +143,15 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         severity=severity,
         span=module.method_span(call),
     )
+
+
+@RULE.node(ast.If)
+def statement(node: ast.If, module: Module) -> Iterator[Hit]:
+    """Find ``if device.type == "mps": return float32``, and float64 for the rest."""
+    arms = arms_of(node, module)
+    truth = module.truth(node.test) if set(arms) == {"float32", "float64"} else None
+    if truth is not None and arms[not truth] == "float64":
+        yield module.hit(node.test, f"this test leaves a TPU out: {_MESSAGE}", _ADVICE)
 
 
 def _said(severity: Severity) -> str:

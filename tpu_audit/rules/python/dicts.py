@@ -28,6 +28,13 @@ class Dicts:
             if isinstance(key, ast.Constant) and key.value in keys
         ] + self._assigned(holder, keys)
 
+    def display(self, holder: ast.expr) -> ast.Dict | None:
+        """Return the dict display that an expression is, or the only value of a name."""
+        if isinstance(holder, ast.Name):
+            values = [binding.value for binding in self._module.scopes.bindings(holder)]
+            holder = values[0] if len(values) == 1 and values[0] is not None else holder
+        return holder if isinstance(holder, ast.Dict) else None
+
     def _literals(self, holder: ast.expr) -> tuple[ast.expr, ...]:
         """Return the dict displays and ``dict(...)`` calls that an expression may be."""
         if holder not in self._known:

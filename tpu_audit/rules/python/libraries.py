@@ -59,6 +59,11 @@ class Libraries:
         """Whether the file is JAX's: it imports JAX and nothing of PyTorch."""
         return bool(self.roots & _JAX) and not self.roots & _TORCH
 
+    @property
+    def may_be_torch(self) -> bool:
+        """Whether the file imports something of PyTorch, or nothing at all."""
+        return not self.roots or bool(self.roots & _TORCH)
+
     def of_call(self, call: ast.Call | None) -> str:
         """Return the framework other than PyTorch that a call is of; empty for PyTorch's."""
         if call is None:

@@ -86,6 +86,12 @@ RULE = Rule(
             lines=(4,),
         ),
         Case(
+            "import lightning as L\nclass N(L.LightningModule):\n"
+            "    def training_step(self, batch, i):\n        loss = self.loss(batch)\n"
+            "        self.seen.append(loss.item())\n        return loss\n",
+            lines=(5,),
+        ),
+        Case(
             "import torch\nwhile step < steps:\n    out = net(next(it))\n    out.loss.backward()\n"
             "    history.append(out.loss.detach().item())\n    step += 1\n",
             lines=(5,),
@@ -111,7 +117,7 @@ def _is_tensor(receiver: ast.expr, call: ast.Call, module: Module) -> bool:
     single = isinstance(call.func, ast.Attribute) and call.func.attr == "item"
     return (
         single
-        and ("torch" in module.libraries.roots or not module.libraries.roots)
+        and module.libraries.may_be_torch
         and _RESULTS.search(module.code(receiver).lower()) is not None
     )
 
