@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.hit import Hit
@@ -19,13 +17,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.python.module import Module
 
-_ASCII = 128
-_WORD_BYTES = bytes(
-    byte if byte >= _ASCII or chr(byte).isalnum() or byte == ord("_") else ord(" ")
-    for byte in range(256)
-)
-"""Turns what is not in a word to spaces."""
-_INNER = re.compile(r"\w+", re.ASCII)
+_ON_DEVICE = ("TPA1", "TPA2", "TPA3")
+"""Families on devices, CUDA's API and precision."""
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -36,65 +29,6 @@ class Found:
     rule: Rule
     hit: Hit
     severity: Severity
-
-
-def words_of(text: str) -> frozenset[bytes]:
-    """Return the words of a text: its runs of letters, digits and underscores.
-
-    A line end written as an escape, as in notebooks, ends a word too.
-    """
-    data = text.encode("utf-8", "surrogatepass").replace(b"\\n", b" ").replace(b"\\t", b" ")
-    return frozenset(data.translate(_WORD_BYTES).split())
-
-
-def relevant(rules: Iterable[Rule], text: str, kind: str = "") -> tuple[Rule, ...]:
-    """Return the rules that have something to look for in a text. Cheap: nothing is parsed.
-
-    ``kind`` leaves out those that look at other kinds of files alone.
-    """
-    plan = _plan(tuple(rules), kind)
-    words = words_of(text)
-    # A part of a word is sought in each word once, not wherever the text repeats it.
-    once = b" ".join(words)
-    parts = {part for part in plan.inner if part.encode() in once}
-    parts |= {part for part in plan.outer if part in text}
-    return tuple(
-        rule
-        for rule, whole, begin in plan.rules
-        if not rule.words or not whole.isdisjoint(words) or not begin.isdisjoint(parts)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What rules look for, ready to be compared."""
-
-    rules: tuple[tuple[Rule, frozenset[bytes], frozenset[str]], ...]
-    """Each with its whole words, and the beginnings of the others."""
-    inner: frozenset[str]
-    """All beginnings that are of words alone."""
-    outer: frozenset[str]
-    """The others: of words and signs."""
-
-
-@lru_cache(maxsize=256)
-def _plan(rules: tuple[Rule, ...], kind: str) -> _Plan:
-    rows = []
-    for rule in rules:
-        if _reads(rule, kind):
-            whole = frozenset(word.encode() for word in rule.words if not word.endswith("*"))
-            begin = frozenset(word[:-1] for word in rule.words if word.endswith("*"))
-            rows.append((rule, whole, begin))
-    parts = {part for _, _, begin in rows for part in begin}
-    inner = frozenset(part for part in parts if _INNER.fullmatch(part))
-    return _Plan(tuple(rows), inner, frozenset(parts) - inner)
-
-
-def _reads(rule: Rule, kind: str) -> bool:
-    if kind in {"", "notebook"}:
-        return True
-    python = kind == "python"
-    return any((check.dispatch is not Dispatch.DOCUMENT) is python for check in rule.checks)
 
 
 def check_module(module: Module, rules: Iterable[Rule]) -> list[Found]:
@@ -136,7 +70,14 @@ def _judged(rule: Rule, hit: Hit, module: Module) -> Found | None:
             severity = _lowered(severity, rule.in_tests)
         if severity is not None and module.reach(hit.anchor).dead:
             severity = _lowered(severity, rule.where_dead)
+        if severity is Severity.ERROR and _is_of_backend(rule, hit.anchor, module):
+            severity = Severity.INFO
     return None if severity is None else Found(rule=rule, hit=hit, severity=severity)
+
+
+def _is_of_backend(rule: Rule, node: ast.AST, module: Module) -> bool:
+    """Tell a use of CUDA in a backend of CUDA's: what needs a repair is the choice of it."""
+    return rule.code.startswith(_ON_DEVICE) and module.backends.owns(node)
 
 
 def _lowered(severity: Severity | None, most: Severity | None) -> Severity | None:

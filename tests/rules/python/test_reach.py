@@ -137,6 +137,17 @@ PLACES = {
         'd = (torch.accelerator.current_accelerator() or seek(torch.device("cuda"))).type',
         State.DEAD,
     ),
+    "for an older torch": (
+        (
+            "import torch\ntry:\n    s = torch.amp.GradScaler()\n"
+            "except (AttributeError, TypeError):\n    seek(1)"
+        ),
+        State.DEAD,
+    ),
+    "handler": (
+        "import torch\ntry:\n    torch.amp.f()\nexcept RuntimeError:\n    seek(1)",
+        State.LIVE,
+    ),
     "recursive helper": ("def _go():\n    seek(1)\n    _go()", State.LIVE),
 }
 

@@ -23,6 +23,11 @@ FALSE = {
     ),
     "args attribute": "args.cuda = not args.no_cuda and torch.cuda.is_available()\nseek(args.cuda)",
     "own helper": "def gpu():\n    return torch.cuda.is_available()\nseek(gpu())",
+    "group's backend": "import torch\nseek(torch.distributed.get_backend() == 'nccl')",
+    "group's backend, kept": (
+        "import torch.distributed as dist\nname = dist.get_backend()\n"
+        "seek(name == dist.Backend.NCCL)"
+    ),
     "library helper": (
         "from transformers.utils import is_torch_cuda_available as x\nseek(is_mps_available())"
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.guards import Guarded, guard_of, says
+from tpu_audit.rules.python.tests import TestMarks
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -54,6 +55,19 @@ RULE = Rule(
             "import torch\ndtype = torch.float16 if torch.cuda.is_available() else torch.float32\n"
         ),
         Case('backend = "nccl" if torch.cuda.is_available() else "gloo"\n'),
+        Case(
+            "import torch\nimport torch.distributed as dist\n"
+            "if dist.get_backend() == dist.Backend.NCCL:\n"
+            "    dist.barrier(device_ids=[torch.cuda.current_device()])\n"
+            "ids = dist.get_backend() == 'nccl'\n"
+            "dist.barrier([torch.cuda.current_device()]) if ids else dist.barrier()\n"
+        ),
+        Case(
+            "import pytest, torch\n@pytest.mark.skipif(not torch.cuda.is_available(), reason='x')\n"
+            "def test_a():\n    pass\n",
+            filename="tests/test_a.py",
+        ),
+        Case("import torch\nraise ValueError(f'no CUDA: {torch.cuda.is_available()}, {device}')\n"),
     ),
     invalid=(
         Case(
@@ -97,6 +111,35 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "import torch\nif opt.startswith('apex.'):\n"
+            "    assert torch.cuda.is_available(), 'CUDA required for APEX optimizers'\n"
+            "def to_tensorrt(m):\n    if not torch.cuda.is_available():\n        raise OSError\n",
+            lines=(3, 5),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nassert ok, f'on {torch.cuda.current_device()}'\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\ndef _check_device_cuda(x):\n    if not torch.cuda.is_available():\n"
+            "        raise ValueError\nCHECKS = [_check_device_cuda]\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\ndef check_cuda():\n    assert torch.cuda.is_available()\ncheck_cuda()\n",
+            lines=(3,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "import torch\nif not torch.cuda.is_available():\n    raise RuntimeError('no GPU')\n",
+            filename="lib/quantizers/quantizer_awq.py",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n",
             lines=(2,),
             severity=Severity.INFO,
@@ -110,13 +153,19 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses, those excepted that choose a device: they are another rule's."""
     if _chooses_device(node, module) or _chooses_setting(node, module):
         return
+    if isinstance(module.statement(node), ast.Raise) or _skips_test(node, module):
+        return
     place, effect, severity = _NAMES[name]
     guarded = guard_of(node, module)
     if _divides(node, module):
         severity = Severity.ERROR
     elif guarded is Guarded.DEMAND:
-        severity, effect = Severity.ERROR, f"{effect}, and this code demands it"
-    elif severity is Severity.WARNING and (guarded is Guarded.EXTRA or _is_said(node, module)):
+        optional = module.backends.is_option(node)
+        severity = Severity.INFO if optional else Severity.ERROR
+        effect = f"{effect}, and this code demands it"
+    elif _explains(node, module) or (
+        severity is Severity.WARNING and (guarded is Guarded.EXTRA or _is_said(node, module))
+    ):
         severity = Severity.INFO
     yield module.hit(
         node,
@@ -158,6 +207,16 @@ def _chooses_setting(node: ast.expr, module: Module) -> bool:
     )
 
 
+def _skips_test(node: ast.expr, module: Module) -> bool:
+    """Tell the condition of a test's decorator or mark: the rule on skipped tests has it."""
+    parent: ast.AST | None = node
+    while isinstance(parent, ast.expr):
+        if isinstance(parent, ast.Call) and TestMarks(module).runs(parent) is False:
+            return True
+        parent = module.parent(parent)
+    return False
+
+
 def _is_said(node: ast.expr, module: Module) -> bool:
     """Tell a value that a message or a report shows."""
     child: ast.AST = node
@@ -179,6 +238,14 @@ def _is_reported(value: ast.AST, report: ast.Dict) -> bool:
         held is value and isinstance(key, ast.Constant) and _STATED.search(str(key.value))
         for key, held in zip(report.keys, report.values, strict=True)
     )
+
+
+def _explains(node: ast.expr, module: Module) -> bool:
+    """Tell what is evaluated for the message of a failed assertion alone."""
+    child, parent = node, module.parent(node)
+    while isinstance(parent, ast.expr | ast.keyword):
+        child, parent = parent, module.parent(parent)
+    return isinstance(parent, ast.Assert) and child is parent.msg
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

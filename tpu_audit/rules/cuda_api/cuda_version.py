@@ -73,6 +73,12 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.WARNING,
         ),
+        Case(
+            "import torch\ndef check_tensorrt():\n"
+            "    need(f'tensorrt-cu{torch.version.cuda.split(chr(46))[0]}')\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case('import torch\ntag = f\'cu{torch.version.cuda.replace(".", "")}\'\n', lines=(2,)),
     ),
 )
@@ -93,9 +99,15 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
             value,
             f"`{written}` is None on a TPU: this raises",
             "test it for None first",
-            severity=Severity.WARNING if module.context(node).caught else None,
+            severity=_severity(node, module),
             cause=name,
         )
+
+
+def _severity(node: ast.expr, module: Module) -> Severity | None:
+    if module.backends.is_option(node):
+        return Severity.INFO
+    return Severity.WARNING if module.context(node).caught else None
 
 
 @RULE.string(_COMMAND)

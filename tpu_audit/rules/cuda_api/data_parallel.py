@@ -80,6 +80,18 @@ RULE = Rule(
             fixed="import torch\nnet = torch.nn.parallel.DistributedDataParallel(\n    net,\n)\n",
         ),
         Case(
+            "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+            "a = DDP(a, device_ids=[self.device])\nb = DDP(b, device_ids=[device.index])\n",
+            lines=(2, 3),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "from torch.nn.parallel import DistributedDataParallel as DDP\ndevice = local_rank\n"
+            "a = DDP(a, device_ids=[device])\n",
+            lines=(3,),
+            severity=Severity.ERROR,
+        ),
+        Case(
             "import torch.nn as nn\nmodel = nn.DataParallel(model)\n",
             lines=(2,),
             severity=Severity.WARNING,
@@ -120,12 +132,13 @@ def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     given: list[ast.keyword | ast.expr] = [*arguments, *_given_otherwise(call, module)]
     if given:
         first = given[0].value if isinstance(given[0], ast.keyword) else given[0]
+        severity, message = _judged(first, module)
         yield module.hit(
             given[0],
-            "a process on a TPU has one device, index 0: inputs cannot be sent to this one",
+            message,
             f"call `{name.rpartition('.')[2]}(model)` without devices",
             fix=_fix(call, arguments, module) if arguments == given else None,
-            severity=Severity.WARNING if _is_first(first, module) else None,
+            severity=severity,
             cause="device_ids",
         )
 
@@ -162,6 +175,39 @@ def _is_live_value(node: ast.expr, module: Module) -> bool:
     if module.reach(node).dead:
         return False
     return _is_live(node, module) if isinstance(node, ast.IfExp) else not _is_none(node, module)
+
+
+def _judged(node: ast.expr, module: Module) -> tuple[Severity | None, str]:
+    """Return how much devices cost that are a rank's, index 0, or wherever the model is."""
+    if _is_own(node, module):
+        return Severity.INFO, "DDP needs no devices on a TPU, where a process has one"
+    message = "a process on a TPU has one device, index 0: inputs cannot be sent to this one"
+    return Severity.WARNING if _is_first(node, module) else None, message
+
+
+def _is_own(node: ast.expr, module: Module) -> bool:
+    """Tell ``[device]`` and ``[self.device.index]``: right on a TPU as soon as the device is."""
+    items = module.elements(node) or [node]
+    devices = [
+        item.value if isinstance(item, ast.Attribute) and item.attr == "index" else item
+        for item in items
+    ]
+    return len(devices) == 1 and _is_device(devices[0], module)
+
+
+def _is_device(node: ast.expr, module: Module) -> bool:
+    """Tell a device by spelling; ``device = local_rank`` is none."""
+    if not module.is_device(node) or (isinstance(node, ast.Attribute) and node.attr == "type"):
+        return False
+    bound = module.scopes.bindings(node) if isinstance(node, ast.Name) else []
+    values = [binding.value for binding in bound if binding.value is not None]
+    return all(_makes_device(value, module) for value in values)
+
+
+def _makes_device(node: ast.expr, module: Module) -> bool:
+    return not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
+        module.is_device(node)
+    )
 
 
 def _is_first(node: ast.expr, module: Module) -> bool:

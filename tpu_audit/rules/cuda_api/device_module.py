@@ -90,12 +90,35 @@ def _results(call: ast.Call, module: Module) -> list[ast.expr]:
     ]
 
 
+def _is_refused(device: ast.expr, module: Module) -> bool:
+    """Tell whether an earlier list of devices lets no TPU come to ``device``: that is the stop."""
+    place: ast.AST | None = module.statement(device)
+    while isinstance(place, ast.stmt):
+        for earlier in module.index.block(place):
+            if earlier is place:
+                break
+            if isinstance(earlier, ast.If) and _refuses(earlier, device, module):
+                return True
+        place = module.parent(place)
+    return False
+
+
+def _refuses(statement: ast.If, device: ast.expr, module: Module) -> bool:
+    """Tell ``if device not in ("cuda", "xpu"): raise``."""
+    test = statement.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn):
+        return False
+    kinds = [getattr(kind, "value", None) for kind in module.elements(test.comparators[0])]
+    same = ast.dump(test.left) == ast.dump(device)
+    return same and bool(kinds) and "tpu" not in kinds and isinstance(statement.body[-1], ast.Raise)
+
+
 def _is_device_type(node: ast.expr, module: Module) -> bool:
     """Tell whether a name is that of a device, by spelling or by value; ``"cuda"`` alone is not."""
     if isinstance(node, ast.JoinedStr) and len(node.values) == 1:
         part = node.values[0]
         return isinstance(part, ast.FormattedValue) and _is_device_type(part.value, module)
     values = module.value(node)
-    if values.complete:
+    if values.complete or _is_refused(node, module):
         return False
     return module.is_device(node) or bool(_KNOWN & set(values.strings()))

@@ -55,6 +55,10 @@ RULE = Rule(
             'import torch\nif device.type == "cuda":\n'
             "    getattr(torch, device.type).empty_cache()\n"
         ),
+        Case(
+            "import torch\ndef f(device):\n    if device not in ('cuda', 'npu', 'xpu'):\n"
+            "        raise ValueError(device)\n    getattr(torch, device).set_device(0)\n"
+        ),
         Case("import torch\nwith getattr(torch, device.type).stream(s):\n    pass\n"),
         Case('import torch\nfree = getattr(torch.get_device_module(), "empty_cache", None)\n'),
     ),

@@ -52,6 +52,10 @@ RULE = Rule(
         ),
         Case("try:\n    f(device)\nexcept AttributeError:\n    assert device == 'cuda'\n    g()\n"),
         Case('name = {"cuda": 1, "cpu": 2}[word]\n'),
+        Case(
+            'KINDS = ("cuda", "tpu")\nif mesh.device_type not in KINDS:\n'
+            "    raise ValueError(KINDS)\n"
+        ),
         Case("import torch\nif not torch.cuda.is_available():\n    raise RuntimeError('cuda')\n"),
     ),
     invalid=(
@@ -112,7 +116,9 @@ def check_test(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if is_of_cuda(test, module) or _is_for_old_versions(test, module):
         return
     if effect(test, module) is Effect.REJECTED:
-        yield module.hit(test, "a TPU is refused here, since it is not CUDA", _ADVICE)
+        severity = Severity.INFO if module.backends.is_option(test) else None
+        message = "a TPU is refused here, since it is not CUDA"
+        yield module.hit(test, message, _ADVICE, severity=severity)
     elif _leaves_unbound(test, module):
         yield module.hit(
             test, "a TPU takes no arm here: a variable has no value afterwards", _ADVICE
@@ -147,7 +153,7 @@ def check_named(compare: ast.Compare, module: Module) -> Iterator[Hit]:
     if not isinstance(compare.ops[0], ast.In | ast.NotIn) or not is_device(compare.left, module):
         return
     names = {getattr(item, "value", None) for item in module.elements(kinds)}
-    if "cuda" in names and effect(compare, module) is Effect.REJECTED:
+    if "cuda" in names and "tpu" not in names and effect(compare, module) is Effect.REJECTED:
         yield module.hit(compare, "a TPU is refused here: the list does not name it", _ADVICE)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.devices.literals import (
     by_keyword,
     device_call,
+    has_owner,
     is_compared,
     is_default,
     is_fallback,
@@ -81,6 +82,7 @@ RULE = Rule(
             "    if device is not None:\n        return device\n"
             '    return torch.device("cuda")\n'
         ),
+        Case('import torch\ns = torch.load(p, map_location=torch.device("cuda"))\n'),
     ),
     invalid=(
         Case(
@@ -116,6 +118,7 @@ RULE = Rule(
             "from safetensors.torch import load_file\ns = load_file(p, 'cuda')\n",
             lines=(2,),
         ),
+        Case('p = MixedPrecision(device="cuda")\n', lines=(1,), severity=Severity.WARNING),
         Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
@@ -133,6 +136,8 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
     if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
         return
+    if has_owner(sink, module):
+        return
     weak = is_stored(sink)
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
@@ -141,7 +146,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             continue
         if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
             continue
-        mild = weak or is_fallback(possible, module)
+        mild = weak or is_fallback(possible, module) or _is_autocast(sink)
         yield module.hit(
             possible.node,
             'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
@@ -149,6 +154,12 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             fix=over_literal(possible.node, module, Applicability.UNSAFE),
             severity=Severity.WARNING if mild else None,
         )
+
+
+def _is_autocast(sink: DeviceSink) -> bool:
+    """Tell a class for mixed precision, which only passes the device to autocast."""
+    callee = sink.call.func if sink.call is not None else None
+    return "Precision" in str(getattr(callee, "attr", getattr(callee, "id", "")))
 
 
 def _is_of_another_rule(possible: Possible, module: Module) -> bool:

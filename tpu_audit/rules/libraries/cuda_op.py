@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
@@ -26,6 +27,8 @@ _KNOWN = frozenset(
     }
 )
 """Namespaces of PyTorch's own, and those that other parts of a report judge."""
+_WRAPS = re.compile(r"flash_?attn|flash_?attention|sage_?attn|flashinfer|xformers|cutlass")
+"""Ops that stand for a library's CUDA kernels: the code around chooses the library first."""
 _GENERAL = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "PrivateUse1", "", "tpu")
 
 RULE = Rule(
@@ -68,6 +71,12 @@ RULE = Rule(
             "from torch.library import Library\nlib = Library('my', 'DEF')\n"
             "lib.impl('op', fast, dispatch_key='CUDA')\n",
             lines=(3,),
+        ),
+        Case(
+            "import torch\n\n@torch.library.custom_op('my_flash_attn_3::forward', mutates_args=(),"
+            " device_types='cuda')\ndef op(x: torch.Tensor) -> torch.Tensor: ...\n",
+            lines=(3,),
+            severity=Severity.INFO,
         ),
         Case("import torch\n\n@torch.library.impl('my::op', 'cuda')\ndef op(x): ...\n", lines=(3,)),
         Case(
@@ -121,6 +130,7 @@ def _registration(call: ast.Call, op: ast.expr, types: ast.expr, module: Module)
                 f"`{names[0] if names else 'the op'}` has a kernel for CUDA alone: with TPU "
                 "tensors it raises",
                 "leave the device out, or register a second implementation in torch ops",
+                severity=Severity.INFO if any(_WRAPS.search(name) for name in names) else None,
             )
 
 

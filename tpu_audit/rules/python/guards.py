@@ -35,7 +35,7 @@ def guard_of(node: ast.expr, module: Module) -> Guarded:
     while isinstance(parent, ast.expr | ast.keyword) and not isinstance(parent, ast.IfExp):
         child, parent = parent, module.parent(parent)
     if isinstance(parent, ast.Assert):
-        return Guarded.DEMAND
+        return Guarded.DEMAND if child is parent.test else Guarded.WAY
     if not isinstance(parent, ast.If) or child is not parent.test:
         return Guarded.WAY
     return _of_statement(node, parent, module)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability, Edit, Fix
 from tpu_audit.rules.hit import Hit, Span
+from tpu_audit.rules.python.backends import Backends
 from tpu_audit.rules.python.calls import Calls
 from tpu_audit.rules.python.choices import DeviceChoice, find_choices
 from tpu_audit.rules.python.classes import Classes
@@ -99,6 +100,11 @@ class Module:
     def uses(self) -> Uses:
         """Uses of dotted names."""
         return Uses(self)
+
+    @cached_property
+    def backends(self) -> Backends:
+        """Code of backends that are CUDA's alone."""
+        return Backends(self)
 
     @cached_property
     def tests(self) -> TestMarks:

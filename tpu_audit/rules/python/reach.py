@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.choices import chosen_by_truth
 from tpu_audit.rules.python.truth import OTHER_DEVICES
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Guard = tuple[ast.AST, bool | None]
 """What decides, and whether a TPU process passes; None where that is not known."""
+_LACKS = frozenset({"AttributeError", "TypeError", "ImportError", "ModuleNotFoundError"})
+_RECENT = ("torch.amp.*", "torch.accelerator.*", "torch.compile")
+"""What every PyTorch that TPUs work with has."""
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 
 
@@ -87,6 +91,8 @@ class Reachability:
             yield from self._item(child, parent)
         elif isinstance(parent, ast.match_case):
             yield from self._case(child, parent)
+        elif isinstance(parent, ast.Try):
+            yield from self._fallback(child, parent)
         elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from self._decorated(child, parent)
             if not isinstance(parent, ast.ClassDef):
@@ -134,6 +140,15 @@ class Reachability:
             kinds = _patterns(parent.pattern)
             if kinds:
                 yield statement.subject, self._module.is_one_of(statement.subject, kinds)
+
+    def _fallback(self, child: ast.AST, parent: ast.Try) -> Iterator[Guard]:
+        """Yield a handler for what an older PyTorch lacks: one for TPUs has it."""
+        if isinstance(child, ast.ExceptHandler) and child.type is not None:
+            caught = {getattr(n, "id", "") for n in descend(child.type)} - {""}
+            body = descend(*parent.body)
+            uses = (n for n in body if isinstance(n, ast.Attribute | ast.Name))
+            if caught <= _LACKS and any(self._module.is_named(use, *_RECENT) for use in uses):
+                yield child, False
 
     @staticmethod
     def _entry(child: ast.AST, parent: ast.Dict) -> Iterator[Guard]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tpu_audit.rules.python.scopes import Kind
 
@@ -227,6 +227,8 @@ class Truths:
         kinds = {_kind(text) for other in others for text in self._texts(other)}
         if not kinds or isinstance(device, ast.Constant):
             return None
+        if kinds == {"nccl"}:
+            return not positive if self._is_backend(device) else None
         if "tpu" in kinds:
             return positive if kinds <= {"tpu"} | OTHER_DEVICES | {"cpu"} else None
         if not kinds <= OTHER_DEVICES and not (
@@ -235,9 +237,20 @@ class Truths:
             return None
         return None if self._may_be(device, kinds) else not positive
 
+    def _is_backend(self, node: ast.expr) -> bool:
+        """Tell what a process group says of its backend: on a TPU it is not CUDA's."""
+        values = [b.value for b in self._module.scopes.bindings(node)] if _is_name(node) else [node]
+        return bool(values) and all(
+            isinstance(value, ast.Call)
+            and self._module.is_named(value.func, "torch.distributed.get_backend")
+            for value in values
+        )
+
     def _texts(self, node: ast.expr) -> list[str]:
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             return [text for item in node.elts for text in self._texts(item)]
+        if self._module.is_named(node, "torch.distributed.Backend.NCCL"):
+            return ["nccl"]
         return [p.value if isinstance(p.value, str) else "?" for p in self._module.value(node)]
 
     def _may_be(self, device: ast.expr, kinds: set[str]) -> bool:
@@ -278,6 +291,10 @@ def _agreed(truths: list[bool | None]) -> bool | None:
 
 def _kind(text: str) -> str:
     return text.partition(":")[0].lower()
+
+
+def _is_name(node: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
 
 
 def _is_none(node: ast.expr) -> bool:

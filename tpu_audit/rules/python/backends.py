@@ -1,0 +1,108 @@
+"""Code of backends and options that are CUDA's alone: a TPU is never sent there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.python.walk import descend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.python.module import Module
+
+_LIBRARIES = (
+    *("bitsandbytes", "bnb", "tensorrt", "megatron", "nunchaku", "apex", "xformers", "awq"),
+    *("autoawq", "gptq", "eetq", "aqlm", "fbgemm", "exllama", "marlin", "sageattention"),
+    *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4"),
+)
+"""Libraries and formats that have kernels for CUDA alone, as files and options spell them."""
+_NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(_LIBRARIES)})(?![a-z])")
+_OF_CUDA = re.compile(r"(?<![a-z])(?:cuda|nccl|nvidia)(?![a-z])")
+_CHOSEN = frozenset(
+    {"quantizers", "quantization", "integrations", "backends", "plugins", "precision"}
+)
+"""Folders with one file, or one folder, for each thing to choose from."""
+_DEVICES = frozenset({"accelerators", "platforms", "backends"})
+"""Folders with one file a kind of device."""
+_HELPERS = frozenset({"utils"})
+_CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
+
+
+def names_library(text: str) -> bool:
+    """Tell whether a name or an option says a library that has kernels for CUDA alone."""
+    return _NAMED.search(text.lower()) is not None
+
+
+class Backends:
+    """Tells code of CUDA's backends in one module."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    @cached_property
+    def is_file(self) -> bool:
+        """Whether the file is one of several to choose from, and is named for CUDA's."""
+        parts = PurePosixPath(self._module.path.replace("\\", "/").lower()).parts
+        pairs = pairwise(parts)
+        return any(_is_backend(folder, name.removesuffix(".py")) for folder, name in pairs)
+
+    def owns(self, node: ast.AST) -> bool:
+        """Tell whether a TPU comes to ``node`` only if asked for what CUDA alone has."""
+        return self.is_file or any(
+            self._is_check(one) or self._is_helper(one) for one in self._functions(node)
+        )
+
+    def is_option(self, node: ast.AST) -> bool:
+        """Tell whether a function or a test around ``node`` names a library of CUDA's."""
+        return any(names_library(text) for text in self._around(node))
+
+    def _functions(self, node: ast.AST) -> Iterator[ast.FunctionDef]:
+        parent = self._module.parent(node)
+        while parent is not None:
+            if isinstance(parent, ast.FunctionDef):
+                yield parent
+            parent = self._module.parent(parent)
+
+    def _is_check(self, function: ast.FunctionDef) -> bool:
+        """Tell a check for CUDA that only others of its kind call: it is there to be passed on."""
+        if not _CHECK.match(function.name):
+            return False
+        sites = self._module.calls.sites(function)
+        return all(
+            any(_CHECK.match(around.name) for around in self._functions(site)) for site in sites
+        )
+
+    def _is_helper(self, function: ast.FunctionDef) -> bool:
+        """Tell a function that the file itself calls on CUDA alone; other files may not."""
+        if not isinstance(self._module.parent(function), ast.Module):
+            return False
+        sites = self._module.calls.only_sites(function)
+        return bool(sites) and all(self._module.reach(site).dead for site in sites)
+
+    def _around(self, node: ast.AST) -> Iterator[str]:
+        child, parent = node, self._module.parent(node)
+        while parent is not None:
+            if isinstance(parent, ast.FunctionDef | ast.ClassDef):
+                yield parent.name
+            elif isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
+                yield from _words(parent.test)
+            child, parent = parent, self._module.parent(parent)
+
+
+def _is_backend(folder: str, name: str) -> bool:
+    if folder in _DEVICES and _OF_CUDA.search(name):
+        return True
+    return folder in _CHOSEN | _HELPERS and names_library(name)
+
+
+def _words(test: ast.expr) -> Iterator[str]:
+    for node in descend(test):
+        word = getattr(node, "attr", getattr(node, "id", getattr(node, "value", None)))
+        if isinstance(word, str):
+            yield word
