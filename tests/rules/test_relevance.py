@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.python_code import module_of
-from tpu_audit.rules.checking import check_document, check_module, relevant, words_of
+from tpu_audit.rules.checking import check_document, check_module
 from tpu_audit.rules.files.reading import read_document
+from tpu_audit.rules.relevance import relevant, words_of
 from tpu_audit.rules.rule import Docs, Rule
 from tpu_audit.rules.text import SourceText
 from tpu_audit.types.report import Severity

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_content, kind_of_name
 from tpu_audit.check.parts import Part, parts_of
-from tpu_audit.rules.checking import Found, check_document, check_module, relevant
+from tpu_audit.rules.checking import Found, check_document, check_module
 from tpu_audit.rules.edits import Applicability, apply_edits
 from tpu_audit.rules.files.reading import read_document
 from tpu_audit.rules.python.module import Module
+from tpu_audit.rules.relevance import relevant
 from tpu_audit.rules.text import SourceText
 
 if TYPE_CHECKING:

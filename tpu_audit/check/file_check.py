@@ -16,11 +16,12 @@ from tpu_audit.check.parts import Part, parts_of
 from tpu_audit.check.result import FileResult, Gap, Item
 from tpu_audit.check.silence import judge
 from tpu_audit.check.time_limit import FILE_S, OutOfTimeError, time_limit
-from tpu_audit.rules.checking import Found, check_document, check_module, relevant
+from tpu_audit.rules.checking import Found, check_document, check_module
 from tpu_audit.rules.edits import Fix
 from tpu_audit.rules.files.decoding import decode
 from tpu_audit.rules.files.errors import NotReadableError
 from tpu_audit.rules.files.reading import read_document
+from tpu_audit.rules.relevance import relevant
 from tpu_audit.rules.text import SourceText
 from tpu_audit.types.errors import shorten
 

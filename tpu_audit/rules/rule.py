@@ -108,6 +108,8 @@ class Rule:
     any text with a star behind, as ``NCCL_*``. Empty for every file. Case counts."""
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]
+    words_in_python: tuple[str, ...] = ()
+    """The same for Python files, where they differ."""
     stability: Stability = Stability.STABLE
     since: str = "0.1.0"
     in_tests: Severity | None = Severity.INFO

@@ -35,9 +35,9 @@ RULE = Rule(
     words=(
         *(f"torch{sign}*" for sign in ("=", "<", ">", "~", "^", "!", "[", " =", " <", " >")),
         *("torch ~*", "torch (*", 'torch"*', "torch'*", "python:3*", "python=*"),
-        *("python =*", "python <*", "python_requires", "requires-python*", "install_requires"),
-        *("extras_require"),
+        *("python =*", "python <*", "requires-python*"),
     ),
+    words_in_python=(*_LISTS, "python_requires"),
     docs=Docs(
         what="Finds requirements whose versions of torch all lie outside 2.11.0 to 2.15.0, or of "
         "Python below 3.11, in requirements, project files, conda environments, `setup.py`, "
