@@ -63,13 +63,15 @@ def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     if moved and rest and not moved.endswith("\n"):
         moved += "\n"  # libcst ends an empty text with none
     rest = _without_local(rest, unwanted)
-    gap = (
-        "\n" if wanted and not _has_imports(head) and rest.strip() and rest[0] not in "\r\n" else ""
-    )
+    gap = "\n" if wanted and not _has_imports(head) and _starts_tight(rest) else ""
     if "\r\n" in text:
         moved = moved.replace("\r\n", "\n").replace("\n", "\r\n")
         gap = gap.replace("\n", "\r\n")
     return f"{moved}{gap}{rest}"
+
+
+def _starts_tight(text: str) -> bool:
+    return bool(text.strip()) and text[0] not in "\r\n"
 
 
 def _without_local(text: str, unwanted: Sequence[_Name]) -> str:
@@ -82,15 +84,13 @@ def _without_local(text: str, unwanted: Sequence[_Name]) -> str:
             continue
         for part in ("body", "orelse", "finalbody"):
             block = getattr(node, part, None)
-            idle = [one for one in block if _is_idle(one, unwanted, lines)] if _many(block) else []
-            if len(idle) < len(block or ()):
+            if not isinstance(block, list):  # a lambda's
+                continue
+            idle = [one for one in block if _is_idle(one, unwanted, lines)]
+            if len(idle) < len(block):
                 for one in idle:
                     lines[one.lineno - 1] = ""
     return "".join(lines)
-
-
-def _many(block: object) -> bool:
-    return isinstance(block, list) and len(block) > 1
 
 
 def _is_idle(node: ast.stmt, unwanted: Sequence[_Name], lines: Sequence[str]) -> bool:
