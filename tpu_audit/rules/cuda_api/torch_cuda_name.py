@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
@@ -11,7 +12,6 @@ from tpu_audit.rules.symbols.table import OnTpu, cuda_symbols, names_of
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -27,11 +27,11 @@ RULE = Rule(
     words=("cuda", "cudnn"),
     docs=Docs(
         what="Finds the names of `torch.cuda` and `torch.backends.cuda` that have no rule of their "
-        "own: `torch.cuda.device`, `init`, `set_sync_debug_mode`, `comm`, `tunable`, `jiterator`, "
+        "own: `torch.cuda.init`, `device`, `set_sync_debug_mode`, `comm`, `tunable`, `jiterator`, "
         "`cufft_plan_cache` and others.",
         why="What they do needs CUDA: most raise on a TPU, some answer as if there were no device, "
         "and settings do nothing.",
-        example="with torch.cuda.device(rank):\n    run()",
+        example="torch.cuda.init()\nrun()",
         instead="run()",
         references=(
             "https://docs.pytorch.org/docs/stable/cuda.html",
@@ -43,9 +43,10 @@ RULE = Rule(
         Case("import torch\nif torch.cuda.is_available():\n    torch.cuda.init()\n"),
         Case("import numba.cuda as cuda\nwith cuda.device(0):\n    pass\ncuda.init()\n"),
         Case("import torch\nif hasattr(torch.cuda, 'tunable'):\n    torch.cuda.tunable.enable()\n"),
+        Case("import torch\nwith torch.cuda.device(0):\n    f()\n"),
     ),
     invalid=(
-        Case("import torch\nwith torch.cuda.device(1):\n    f()\n", lines=(2,), columns=(6,)),
+        Case("import torch\nplace = torch.cuda.device(1)\n", lines=(2,), columns=(9,)),
         Case(
             "from torch import cuda as c\nc.init()\nc.set_sync_debug_mode('warn')\n", lines=(2, 3)
         ),
@@ -75,7 +76,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses of names that raise, or answer wrongly outside a test."""
     symbol = cuda_symbols()[name]
     probed = any(is_probed(node, word, module) for word in name.split(".")[2:])
-    if probed or is_type_test(node, module):
+    if probed or is_type_test(node, module) or _is_block(node, name, module):
         return
     # Other rules judge arms by these tests: what matters is found there.
     known = module.truth(node) is not None
@@ -85,3 +86,10 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         symbol_text.advice(symbol),
         severity=Severity.INFO if known else symbol_text.severity(symbol, node, module),
     )
+
+
+def _is_block(node: ast.expr, name: str, module: Module) -> bool:
+    """Tell ``with torch.cuda.device(...)``, which the rule on set devices has."""
+    call = module.parent(node)
+    head = isinstance(call, ast.Call) and isinstance(module.parent(call), ast.withitem)
+    return head and name in {"torch.cuda.device", "torch.cuda.device_of"}

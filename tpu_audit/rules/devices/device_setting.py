@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.files.lightning import trainer_entries
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -52,10 +53,11 @@ RULE = Rule(
             "jobs:\n  t:\n    strategy: {matrix: {device: [cpu, cuda]}}\non: push\n",
             filename=".github/workflows/t.yml",
         ),
+        Case("trainer:\n  accelerator: gpu\n  devices: 2\n", filename="conf.yaml"),
     ),
     invalid=(
         Case(
-            "trainer:\n  device: cuda:0\n  accelerator: gpu\n",
+            "run:\n  device: cuda:0\n  accelerator: gpu\n",
             filename="conf/train.yaml",
             lines=(2, 3),
             columns=(11, 16),
@@ -86,7 +88,10 @@ def check(document: Document) -> Iterator[Hit]:
     if document.flavours & _OF_OTHER_RULES or _is_data(document):
         return
     devices = {e.keys[:-1] for e in document.keyed("_target_") if e.value == "torch.device"}
+    lightning = {entry.keys for entry in trainer_entries(document)}
     for entry in document.entries:
+        if entry.keys in lightning and entry.key == "accelerator":
+            continue  # the rule on Lightning says more
         if _is_setting(entry) or _is_argument(entry, devices):
             yield document.hit(
                 entry.span,

@@ -196,7 +196,8 @@ def _is_of_cuda(node: ast.AST, module: Module) -> bool:
     if isinstance(node, ast.Assign):
         return all(module.is_named(target, *_CUDA_SETTINGS) for target in node.targets)
     if isinstance(node, ast.Assert):
-        return any(module.is_named(part, "torch.cuda.*") for part in descend(node.test))
+        asked = (part for part in descend(node.test) if isinstance(part, ast.expr))
+        return any(module.is_named(part, "torch.cuda.*") for part in asked)
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and module.is_named(call.func, "torch.cuda.*")
 

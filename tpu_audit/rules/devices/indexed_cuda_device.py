@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.devices.literals import (
     by_keyword,
     device_call,
+    has_owner,
     is_compared,
     is_default,
     is_fallback,
@@ -18,6 +19,7 @@ from tpu_audit.rules.devices.literals import (
     over_literal,
     says_cuda,
 )
+from tpu_audit.rules.devices.several import several
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
 from tpu_audit.rules.python.possible import Via
@@ -62,6 +64,9 @@ RULE = Rule(
         Case('import torch\nx = x.to("cuda")\n'),
         Case('def load(path, device="cuda:0"):\n    return open(path)\n'),
         Case("import torch\ndef f(kind='cuda', i=0):\n    return torch.device(f'{kind}:{i}')\n"),
+        Case('import torch\ns = torch.load(p, map_location=torch.device("cuda", 0))\n'),
+        Case('import torch\ntorch.cuda.set_device(torch.device("cuda:0"))\n'),
+        Case('parts = [b.to(f"cuda:{i % n}") for i, b in enumerate(blocks)]\n'),
         Case('import jax\nfrom lib import put\nx = put(x, device="cuda:0")\n'),
     ),
     invalid=(
@@ -88,6 +93,7 @@ RULE = Rule(
             "        return x.to(self.place)\n",
             lines=(3,),
         ),
+        Case('a = a.to("cuda:0")\nb = b.to("cuda:1")\n', lines=(1,)),
         Case("CFG = dict(device='cuda:0')\n", lines=(1,), severity=Severity.WARNING),
         Case('device = f"cuda:{local_rank}"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
         Case(
@@ -107,8 +113,13 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the strings with an index that reach a device."""
     if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
         return
+    if has_owner(sink, module):
+        return
+    beside = several(module)
     for possible in module.value(sink.node):
         if not _has_index(possible, module) or possible.via in _DEFAULTS:
+            continue
+        if possible.node in beside:
             continue
         if is_default(possible.node, module) or _is_test_data(sink, module):
             continue

@@ -52,6 +52,14 @@ def is_of_cuda(node: ast.AST, module: Module) -> bool:
     return owner is not None and _OF_CUDA.search(owner.name) is not None
 
 
+def has_owner(sink: DeviceSink, module: Module) -> bool:
+    """Tell a device that is made to load to, or to be set: the rules on those calls say more."""
+    holder = module.parent(sink.call) if sink.call is not None else None
+    if isinstance(holder, ast.keyword):
+        return holder.arg == "map_location"
+    return isinstance(holder, ast.Call) and module.is_named(holder.func, "torch.cuda.set_device")
+
+
 def is_stored(sink: DeviceSink) -> bool:
     """Tell a device that is kept under a name: where it goes from there is not known."""
     if sink.kind in {SinkKind.ASSIGNED, SinkKind.ENTRY} or sink.call is None:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.files.lightning import trainer_entries
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.options import keyword as argument
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
-    from tpu_audit.rules.files.document import Document, Entry
+    from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
@@ -173,10 +174,7 @@ def check_backend(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
 @RULE.document("yaml", "json")
 def check_document(document: Document) -> Iterator[Hit]:
     """Find the settings under ``trainer:``, and beside ``_target_`` of a Trainer."""
-    holders = {entry.keys[:-1] for entry in document.entries if _is_trainer(entry)}
-    for entry in document.entries:
-        if entry.keys[:-1] not in holders:
-            continue
+    for entry in trainer_entries(document):
         new = _PRECISIONS.get(entry.text()) if entry.key == "precision" else None
         if entry.key == "accelerator" and entry.text() in {"gpu", "cuda"}:
             yield document.hit(entry.span, _GPU, _OWN, severity=Severity.ERROR, cause=_GPU)
@@ -190,10 +188,3 @@ def check_document(document: Document) -> Iterator[Hit]:
                 fix=document.replace(entry.span, new, Applicability.UNSAFE),
                 cause=_HALF,
             )
-
-
-def _is_trainer(entry: Entry) -> bool:
-    """Tell an entry that shows its neighbours to be Lightning's."""
-    if entry.key == "_target_":
-        return "lightning" in entry.text() and entry.text().endswith(("trainer", "fabric"))
-    return entry.keys[-2:-1] == ("trainer",) and entry.key in {"accelerator", "gpus", "devices"}
