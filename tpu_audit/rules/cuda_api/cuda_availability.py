@@ -30,6 +30,8 @@ _NAMES = {
 
 _SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
 _STATED = re.compile(r"(?:cuda|gpu)\w*(?:available|count|present)|^cuda$", re.IGNORECASE)
+_HALVES = ("fp16", "half", "is_half", "use_fp16", "use_half")
+"""Arguments that halve a model: the rule on dtypes chosen by CUDA has them."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
 RULE = Rule(
@@ -199,7 +201,7 @@ def _chooses_setting(node: ast.expr, module: Module) -> bool:
     while isinstance(parent, ast.expr) and not isinstance(parent, ast.IfExp):
         parent = module.parent(parent)
     if not isinstance(parent, ast.IfExp):
-        return False
+        return isinstance(parent, ast.keyword) and parent.arg in _HALVES
     arms = (parent.body, parent.orelse)
     texts = [str(arm.value) for arm in arms if isinstance(arm, ast.Constant)]
     return any(text.startswith(_SETTINGS) for text in texts) or any(
@@ -242,7 +244,8 @@ def _is_reported(value: ast.AST, report: ast.Dict) -> bool:
 
 def _explains(node: ast.expr, module: Module) -> bool:
     """Tell what is evaluated for the message of a failed assertion alone."""
-    child, parent = node, module.parent(node)
+    child: ast.AST = node
+    parent = module.parent(node)
     while isinstance(parent, ast.expr | ast.keyword):
         child, parent = parent, module.parent(parent)
     return isinstance(parent, ast.Assert) and child is parent.msg

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect, is_device, taken
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _KINDS = OTHER_DEVICES | {"cpu", "meta", "auto"}
 _ADVICE = 'let through any device that PyTorch knows, as `device.type != "cpu"`'
+_VALIDATED = re.compile(r"(?:Base)?(?:Model|Settings|Schema|Struct)$")
+"""Base classes that refuse what their fields' types do not name."""
 _MISSING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError"})
 
 RULE = Rule(
@@ -51,6 +54,7 @@ RULE = Rule(
             'if device == "cuda":\n    n = 2\nelif device == "cpu":\n    n = 1\nelse:\n    n = 0\n'
         ),
         Case("try:\n    f(device)\nexcept AttributeError:\n    assert device == 'cuda'\n    g()\n"),
+        Case("from typing import Literal\ndef f(device: Literal['cpu', 'cuda']): ...\n"),
         Case('name = {"cuda": 1, "cpu": 2}[word]\n'),
         Case(
             'KINDS = ("cuda", "tpu")\nif mesh.device_type not in KINDS:\n'
@@ -86,6 +90,11 @@ RULE = Rule(
         Case(
             "TABLE = {'cuda': 1, 'cpu': 2}\ndef f(device):\n    return TABLE[device.type]\n",
             lines=(3,),
+        ),
+        Case(
+            "from typing import Literal\nfrom pydantic import BaseModel\nclass R(BaseModel):\n"
+            "    device: Literal['cpu', 'cuda'] | None = None\n",
+            lines=(4,),
         ),
         Case(
             "KINDS = ('cpu', 'cuda')\ndef f(device):\n    if device not in KINDS:\n"
@@ -144,6 +153,26 @@ def check_click(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
         yield from _choices(call.args[0], module)
 
 
+@RULE.use("typing.Literal", "typing_extensions.Literal")
+def check_literal(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
+    """Find fields of validated models, whose type lists the devices."""
+    child: ast.AST = node
+    parent = module.parent(node)
+    while isinstance(parent, ast.expr):
+        child, parent = parent, module.parent(parent)
+    owner = module.parent(parent) if isinstance(parent, ast.AnnAssign) else None
+    if not isinstance(owner, ast.ClassDef) or not isinstance(parent, ast.AnnAssign):
+        return
+    kinds = module.parent(node)
+    if (
+        isinstance(kinds, ast.Subscript)
+        and child is parent.annotation
+        and is_device(parent.target, module)
+        and any(_VALIDATED.search(module.code(base)) for base in owner.bases)
+    ):
+        yield from _choices(kinds.slice, module, parent.target)
+
+
 @RULE.node(ast.Compare)
 def check_named(compare: ast.Compare, module: Module) -> Iterator[Hit]:
     """Find ``if device not in SUPPORTED: raise``."""
@@ -199,11 +228,11 @@ def _table(node: ast.expr, module: Module) -> ast.Dict | None:
     return node if isinstance(node, ast.Dict) else None
 
 
-def _choices(node: ast.expr, module: Module) -> Iterator[Hit]:
+def _choices(node: ast.expr, module: Module, place: ast.expr | None = None) -> Iterator[Hit]:
     kinds = {getattr(item, "value", None) for item in module.elements(node)}
     if "cuda" in kinds and all(kind in _KINDS or _is_indexed(kind) for kind in kinds):
         yield module.hit(
-            node,
+            place or node,
             "the option refuses a TPU: CUDA is among its devices, and no TPU",
             "leave `choices` out, and let `torch.device` judge the name",
             severity=Severity.WARNING if "auto" in kinds else None,
