@@ -1,4 +1,4 @@
-"""Code that prepares inputs or finishes outputs: on the host as a rule, whatever calls it."""
+"""Code that prepares inputs, finishes outputs or exports: on the host, whatever calls it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 _HOST_FILE = re.compile(
     r"(?:^|/)(?:image_|video_|audio_)?(?:processing|processor|feature_extraction|tokenization|convert)"
     r"[^/]*\.py$"
+    r"|(?:^|/)(?:data|datasets?|dataloaders?)/(?:[^/]*/)*[^/]*\.py$"
+    r"|(?:^|/)(?:exporters?/(?:[^/]*/)*[^/]*|(?:torch2|onnx_)?export(?:er|ers)?(?:_[^/]*)?)\.py$"
+    r"|(?:^|/)utils/export/[^/]*\.py$"
 )
 _HOST_CLASS = re.compile(
     r"(?<!Logits)(?<!Attn)(?<!Attention)Processor(?:Fast|Pil)?$|FeatureExtractor$|Dataset$"
-    r"|Tokenizer(?:Fast)?$|Collator"
+    r"|Tokenizer(?:Fast)?$|Collator|BatchSampler$"
 )
 _HOST_FUNCTION = re.compile(
     r"(?:pre|post)_?process|collate|__getitem__|decode_latents|to_pil|tokeni[sz]e|^_?prepare_image"
-    r"|^_?(?:load|save|export|visuali[sz]e|plot)_"
+    r"|^_?(?:load|save|export|visuali[sz]e|plot|log)_"
+    r"|^_?to_(?:onnx|torchscript|tensorrt|executorch|openvino|coreml|tflite)"
 )
 
 

@@ -43,6 +43,12 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    if x.dtype == torch.float16 and torch.isinf(x).any():\n"
+            "        x = x.clamp(max=60000)\n    if x.dtype == torch.float16:\n"
+            "        if x.isnan().any():\n            x = x.nan_to_num()\n    return x\n"
+        ),
+        Case(
             "import torch\nclass N(torch.nn.Module):\n    def forward(self, x, mask=None):\n"
             "        if mask is not None and x.shape[0] > 1 and x.dim() == 3:\n"
             "            x = x * mask\n        if not torch.is_tensor(x):\n"
@@ -94,7 +100,7 @@ def check(node: ast.If | ast.While | ast.IfExp | ast.Assert, module: Module) -> 
     leaves = [leaf for leaf in _leaves(node.test) if not isinstance(leaf, ast.Constant)]
     for leaf in leaves:
         if _is_asked(leaf, module):
-            if _TRACE.search(module.code(node.test)) or not runs_each_step(node.test, module):
+            if _TRACE.search(module.code(node.test)) or not runs_each_step(leaf, module):
                 return
             yield module.hit(
                 leaf,

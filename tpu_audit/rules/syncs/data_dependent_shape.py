@@ -36,6 +36,21 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\nfrom ...integrations import use_experts_implementation\n"
+            "@use_experts_implementation\nclass Experts(torch.nn.Module):\n"
+            "    def forward(self, x, top_k):\n        hit = torch.nonzero(top_k.sum(0))\n"
+            "        return x[hit]\n"
+        ),
+        Case(
+            "import torch\nclass Euler:\n    def index_of(self, timestep):\n"
+            "        return (self.timesteps == timestep).nonzero()\n"
+            "    def _init_step_index(self, timestep: torch.Tensor):\n"
+            "        self._step_index = self.index_of(timestep)\n"
+            "    def step(self, out: torch.Tensor, timestep: torch.Tensor):\n"
+            "        if self.step_index is None:\n            self._init_step_index(timestep)\n"
+            "        return out * self.sigmas[self.step_index]\n"
+        ),
         Case("import torch\ndef forward(self, x):\n    return torch.where(x > 0, x, 0.0)\n"),
         Case(
             "import numpy as np\ndef forward(self, x):\n    return np.where(np.array(x) > 0)[0]\n"

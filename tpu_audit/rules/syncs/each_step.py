@@ -26,7 +26,13 @@ _RARE = re.compile(
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _STEPS = frozenset({"forward", "__call__", "training_step", "train_step", "step", "compute_loss"})
 """Functions that run each step whoever calls them."""
-_STAGE = re.compile(r"(?:Step|Pipeline|Blocks?)$")
+_STAGE = re.compile(r"(?:Step|Pipeline|Blocks?|Evaluator)$")
+_WHOLE = frozenset({"generate", "validate", "evaluate"})
+"""Functions that run once for each answer or epoch: what they repeat stands in their loops."""
+_HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
+"""A test for float16, which code on a TPU does not work in."""
+_REPLACED = frozenset({"use_experts_implementation"})
+"""Decorators under which transformers runs grouped products in place of a class's ``forward``."""
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -44,12 +50,14 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     decodes = loop is not None and _calls_model(loop, module)
     if not (context.hot or decodes) or context.test:
         return False
-    if on_host(node, module) or is_rare(node, module):
+    if on_host(node, module) or is_rare(node, module) or is_replaced(node, module):
         return False
     if context.training or decodes:
         return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
     if function is None or any(_inner_loops(function, module)) or _is_stage(function, module):
+        return False
+    if function.name in _WHOLE and not context.loop_depth:
         return False
     sites = [site for site in module.calls.sites(function) if module.context(site).hot]
     if not sites or function.name in _STEPS:
@@ -99,6 +107,14 @@ def _inner_loops(node: ast.AST, module: Module) -> Iterator[ast.AST]:
             yield inner
 
 
+def is_replaced(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``node`` is of a class whose ``forward`` a TPU does not run as written."""
+    owner = module.classes.enclosing(node)
+    used = owner.decorator_list if owner is not None else ()
+    callees = [d.func if isinstance(d, ast.Call) else d for d in used]
+    return any(getattr(c, "attr", getattr(c, "id", "")) in _REPLACED for c in callees)
+
+
 def is_rare(node: ast.AST, module: Module) -> bool:
     """Tell whether a condition makes ``node`` run seldom: ``if step % 100 == 0``, an error."""
     child, parent = node, module.parent(node)
@@ -111,6 +127,8 @@ def is_rare(node: ast.AST, module: Module) -> bool:
             arm = parent.body if child in parent.body else parent.orelse
             if isinstance(arm[-1], _LAST) or _is_seldom(parent.test, module):
                 return True
+            if child in parent.body and _is_first(parent, module):
+                return True
         if isinstance(parent, ast.BoolOp) and _is_seldom_before(child, parent, module):
             return True
         if isinstance(child, ast.stmt) and _is_skipped(child, parent):
@@ -119,12 +137,39 @@ def is_rare(node: ast.AST, module: Module) -> bool:
     return False
 
 
+def _is_first(statement: ast.If, module: Module) -> bool:
+    """Tell ``if self.x is None: self.x = ...``, which runs the first time alone."""
+    asked = _asked_for_none(statement.test)
+    if asked is None:
+        return _HALF.search(module.code(statement.test)) is not None
+    text = module.code(asked)
+    for node in descend(*statement.body):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if module.code(node) == text:
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr.endswith(asked.attr):  # self._init_x()
+                return True
+    return False
+
+
+def _asked_for_none(test: ast.expr) -> ast.Attribute | None:
+    """Return ``self.x`` of ``self.x is None``; None for another test."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
+        return None
+    right = test.comparators[0]
+    is_none = isinstance(test.ops[0], ast.Is) and getattr(right, "value", "") is None
+    own = isinstance(test.left.value, ast.Name) and test.left.value.id == "self"
+    return test.left if is_none and own else None
+
+
 def _is_seldom_before(child: ast.AST, parent: ast.BoolOp, module: Module) -> bool:
     """Tell whether an operand before ``child`` makes it run seldom."""
     for value in parent.values:
         if value is child:
             return False
-        if _is_seldom(value, module):
+        half = isinstance(parent.op, ast.And) and _HALF.search(module.code(value))
+        if half or _is_seldom(value, module):
             return True
     return False
 

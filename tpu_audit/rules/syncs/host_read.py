@@ -43,6 +43,24 @@ RULE = Rule(
         references=(REFERENCE, XLA),
     ),
     valid=(
+        Case(
+            "import torch\nclass S:\n    def step(self, sample: torch.Tensor):\n"
+            "        if self.sampler is None:\n"
+            "            self.sampler = Tree(sample, sample.max().item())\n"
+            "        return self.sampler(sample)\n"
+        ),
+        Case(
+            "import torch\nclass M(torch.nn.Module):\n    def generate(self, ids: torch.Tensor):\n"
+            "        n = ids.max().item()\n        return self.decode(ids, n)\n"
+        ),
+        Case(
+            "import torch\nclass KLEvaluator:\n    def __call__(self, model):\n"
+            "        return torch.nn.functional.kl_div(self.a, model.b).item()\n"
+        ),
+        Case(
+            "import torch\nclass WeightedBatchSampler:\n    def __call__(self, w: torch.Tensor):\n"
+            "        return torch.multinomial(w, 1).item()\n"
+        ),
         Case("import torch\nscale = torch.load(path)['scale'].item()\n"),
         Case(
             "import torch\nfor step, x in enumerate(loader):\n    loss = model(x).loss\n"

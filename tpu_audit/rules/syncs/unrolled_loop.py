@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
-from tpu_audit.rules.syncs.each_step import is_rare
+from tpu_audit.rules.syncs.each_step import is_rare, is_replaced
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ RULE = Rule(
         ),
         Case("def split(x):\n    for t in range(x.size(1)):\n        print(x[:, t])\n"),
         Case("import torch\ndef forward(self, xs: list):\n    for x in xs:\n        self.f(x)\n"),
+        Case(
+            "from ...integrations import use_experts_implementation\n"
+            "@use_experts_implementation(is_transposed=True)\nclass Experts(torch.nn.Module):\n"
+            "    def forward(self, x, top_k):\n        for expert in self.hit(top_k):\n"
+            "            x = x + self.one(expert, x)\n        return x\n"
+        ),
     ),
     invalid=(
         Case(
@@ -84,6 +91,8 @@ def check(node: ast.For, module: Module) -> Iterator[Hit]:
     """Find the loops."""
     function = module.context(node).function
     if function is None or function.name != "forward" or is_rare(node, module):
+        return
+    if is_replaced(node, module) or on_host(node, module):
         return
     what = _what(node, module)
     if what:
