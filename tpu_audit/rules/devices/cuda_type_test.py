@@ -88,6 +88,7 @@ RULE = Rule(
             "import torch\n"
             'with torch.cuda.amp.autocast(wanted and device.type == "cuda"):\n    f()\n'
         ),
+        Case('pinned = ids.device.type == "cuda"\n'),
         Case('scaler_enabled = precision == "fp16" and self.device_type == "cuda"\n'),
         Case('if device.type == "cuda":\n    y = triton_softmax(x)\nelse:\n    y = softmax(x)\n'),
     ),

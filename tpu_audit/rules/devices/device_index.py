@@ -50,6 +50,7 @@ RULE = Rule(
         Case("import sounddevice as sd\nsd.record(3, device=1)\n"),
         Case("import torch\nx = angle.to(True)\n"),
         Case("import torch\nif torch.cuda.is_available():\n    x = x.to(rank)\n"),
+        Case("import torch\ndef move(x, device=0):\n    return x.to(device)\n"),
     ),
     invalid=(
         Case("model = model.to(0)\n", lines=(1,), columns=(18,), severity=Severity.INFO),
@@ -70,6 +71,8 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     if not indices and not _is_rank(sink.node, module):
         return
     first = indices == {0}
+    if first and not isinstance(sink.node, ast.Constant):
+        return  # a variable may hold any device, and 0 is one that a TPU has
     yield module.hit(
         sink.node,
         "the number 0 means the accelerator's first device, on a TPU too"

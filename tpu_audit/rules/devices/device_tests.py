@@ -26,6 +26,7 @@ _KERNEL = re.compile(
 )
 _SETTINGS = frozenset({"pin_memory", "non_blocking", "persistent_workers", "pin_memory_device"})
 """Arguments that have no effect on a TPU."""
+_EXTRA = re.compile(r"scaler|(?:^|_)pin(?:ned)?(?:_|$)", re.IGNORECASE)
 _CUDA_SETTINGS = ("torch.backends.cuda.*", "torch.backends.cudnn.*")
 _SKIPS = frozenset({"skipIf", "skipUnless", "skipif", "xfail"})
 """Decorators of tests: a rule on tests has them."""
@@ -100,7 +101,7 @@ def effect(atom: ast.expr, module: Module) -> Effect:
         return Effect.NOTHING
     if isinstance(use.parent, ast.keyword):
         return _of_keyword(use.parent, module)
-    if _has_rule(use.parent, module) or _names_scaler(use.parent):
+    if _has_rule(use.parent, module) or _names_extra(use.parent):
         return Effect.NOTHING
     if isinstance(use.parent, ast.Assert):
         return Effect.REJECTED if use.positive else Effect.NOTHING
@@ -116,10 +117,10 @@ def _has_rule(node: ast.AST | None, module: Module) -> bool:
     )
 
 
-def _names_scaler(node: ast.AST | None) -> bool:
-    """Tell a flag that turns a gradient scaler on, which bfloat16 does without."""
+def _names_extra(node: ast.AST | None) -> bool:
+    """Tell a flag for a gradient scaler or pinned memory, which a TPU does without."""
     return isinstance(node, ast.Assign) and all(
-        "scaler" in _word(target).lower() for target in node.targets
+        _EXTRA.search(_word(target)) is not None for target in node.targets
     )
 
 

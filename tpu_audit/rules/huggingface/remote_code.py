@@ -42,6 +42,7 @@ RULE = Rule(
             filename="config.json",
         ),
         Case("auto_map = {}\n"),
+        Case("from kernels import get_kernel\nk = get_kernel(n, trust_remote_code=True)\n"),
         Case("rows = load_dataset(n, trust_remote_code=True)\n"),
         Case("import datasets\nkw = dict(trust_remote_code=True)\n"),
     ),
@@ -68,21 +69,21 @@ RULE = Rule(
 
 @RULE.keyword("trust_remote_code")
 def check(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
-    """Find models that may run their own code; scripts of data sets run on the host."""
-    if roles.is_on(module, keyword.value) and not _is_of_data(keyword, module):
+    """Find models that may run their own code; scripts of data sets and kernels are not theirs."""
+    if roles.is_on(module, keyword.value) and not _is_of_others(keyword, module):
         yield module.hit(
             keyword, "the model's own code runs here: it may be written for CUDA", _ADVICE
         )
 
 
-def _is_of_data(keyword: ast.keyword, module: Module) -> bool:
-    """Tell an argument of ``load_dataset``, or one that is kept in a file on data sets alone."""
+def _is_of_others(keyword: ast.keyword, module: Module) -> bool:
+    """Tell an argument of ``load_dataset`` or ``get_kernel``, or one in a file on data sets."""
     call = module.parent(keyword)
     callee = call.func if isinstance(call, ast.Call) else keyword.value
     word = getattr(callee, "attr", getattr(callee, "id", ""))
     packages = {name.partition(".")[0] for _, names in module.imported for name in names}
     kept = word == "dict" and "datasets" in packages and "transformers" not in packages
-    return kept or "dataset" in word
+    return kept or "dataset" in word or "kernel" in word
 
 
 @RULE.document("hf-config")

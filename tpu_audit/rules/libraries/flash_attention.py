@@ -37,6 +37,11 @@ RULE = Rule(
         Case("# flash-attn is optional\ntorch\nnumpy\n", filename="requirements.txt"),
         Case("from .flash_attn import attend\n"),
         Case('name = "flash_attn"\nprint(f"{name} is not needed")\n'),
+        Case(
+            "import importlib\ndef is_package_available(name):\n    try:\n"
+            "        importlib.import_module(name)\n    except ImportError:\n"
+            '        return False\n    return True\nFAST = is_package_available("flash_attn")\n'
+        ),
     ),
     invalid=(
         Case(

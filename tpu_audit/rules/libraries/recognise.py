@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from tpu_audit.rules.libraries.required import requirements
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document, Entry, Word
@@ -24,6 +24,7 @@ _IMAGE_KEYS = frozenset({"image", "repository", "base_image", "dockerImage", "co
 _EXTRAS = frozenset(
     {"optional-dependencies", "extras", "dependency-groups", "dev-dependencies", "group"}
 )
+_ASKS = re.compile(r"available|installed|importable|exists")
 _RUNNERS = frozenset({"docker", "podman", "nerdctl", "singularity", "apptainer"})
 
 
@@ -63,7 +64,7 @@ class _Finder:
         noted: set[str] = set()
         for node, names in module.imported:
             package = self._imported(names)
-            if package is None:
+            if package is None or _only_asks(node):
                 continue
             hit = self._import_hit(module, node, package)
             if hit.severity is not Severity.INFO or package.name not in noted:
@@ -185,6 +186,13 @@ class _Finder:
         limit = Severity.ERROR if package.builds else Severity.WARNING
         levels = (self._rule.severity, limit, most or Severity.ERROR)
         return min(levels, key=_RANK.__getitem__)
+
+
+def _only_asks(node: ast.stmt | ast.Call) -> bool:
+    """Tell ``is_package_available("flash_attn")``, which may import, but uses nothing."""
+    if not isinstance(node, ast.Call):
+        return False
+    return _ASKS.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
 
 
 def _message(package: Package, verb: str) -> str:
