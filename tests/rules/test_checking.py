@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.python_code import module_of
+from tests.support.rules import make
 from tpu_audit.rules.checking import check_document, check_module
 from tpu_audit.rules.files.reading import read_document
-from tpu_audit.rules.relevance import relevant, words_of
-from tpu_audit.rules.rule import Docs, Rule
 from tpu_audit.rules.text import SourceText
 from tpu_audit.types.report import Severity
 
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
-
-
-def make(**changes: Any) -> Rule:
-    """Return an empty rule."""
-    given: dict[str, Any] = {
-        "code": "TPA199",
-        "name": "example",
-        "severity": Severity.ERROR,
-        "docs": Docs(what="", why="", example="", instead=""),
-        "words": ("cuda",),
-        "valid": (),
-        "invalid": (),
-    }
-    return Rule(**{**given, **changes})
 
 
 def report(node: ast.AST, *rest: Any) -> Iterator[Hit]:
@@ -158,28 +143,3 @@ def test_documents(keys: tuple[str, ...], path: str, severity: Severity | None) 
     text = "channels: [nvidia]\ndependencies: [cudatoolkit]\n"
     found = check_document(read_document("yaml", path, SourceText(text)), [rule])
     assert [one.severity for one in found] == ([] if severity is None else [severity])
-
-
-@pytest.mark.parametrize(
-    ("words", "text", "wanted"),
-    [
-        (("cuda",), "x.cuda()", True),
-        (("cuda",), "import barracuda", False),
-        (("cuda",), "cudart", False),
-        (("NCCL_*",), "NCCL_DEBUG", True),
-        (("NCCL_*",), "nccl", False),
-        (("nccl", "cuda"), '"nccl"', True),
-        (("cuda",), '"import torch\\ncuda"', True),
-        ((), "", True),
-        (("cuda",), "\u00e9.cuda", True),
-    ],
-)
-def test_relevance(words: tuple[str, ...], text: str, wanted: bool) -> None:
-    """A file that holds none of a rule's words is not looked at by it."""
-    rule = make(words=words)
-    assert relevant([rule], text) == ((rule,) if wanted else ())
-
-
-def test_words() -> None:
-    """Words are runs of letters, digits and underscores."""
-    assert words_of("a.b_1('x-y')") == {b"a", b"b_1", b"x", b"y"}
