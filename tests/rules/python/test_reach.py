@@ -38,6 +38,13 @@ PLACES = {
     "while": ("while torch.cuda.is_available():\n    seek(1)", State.DEAD),
     "deny list": ('if d.type not in ("mps", "npu"):\n    seek(1)', State.OTHER),
     "deny list's arm": ('if d.type in ("mps", "npu"):\n    seek(1)', State.DEAD),
+    "old PyTorch": ("if TORCH_2_4:\n    pass\nelse:\n    seek(1)", State.DEAD),
+    "old PyTorch's else": ("if TORCH_2_4:\n    seek(1)", State.LIVE),
+    "no old PyTorch": ("x = 1 if not _TORCH_GREATER_EQUAL_2_4 else seek(1)", State.LIVE),
+    "old PyTorch, asked": ('if is_torch_version("<", "2.3"):\n    seek(1)', State.DEAD),
+    "old PyTorch, at least": ('if is_torch_version(">=", "2.3"):\n    seek(1)', State.LIVE),
+    "old PyTorch, and": ("if TORCH_1_13 and x:\n    pass\nelse:\n    seek(1)", State.LIVE),
+    "new PyTorch": ("if TORCH_2_12:\n    pass\nelse:\n    seek(1)", State.LIVE),
     "early return": (
         ("def f():\n    if not torch.cuda.is_available():\n        return\n    seek(1)"),
         State.DEAD,

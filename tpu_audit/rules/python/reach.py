@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.choices import chosen_by_truth
+from tpu_audit.rules.python.torch_versions import asks_version
 from tpu_audit.rules.python.truth import OTHER_DEVICES
 from tpu_audit.rules.python.walk import descend
 
@@ -109,6 +110,9 @@ class Reachability:
             if bool(parent.test.value) is not (child in body):
                 yield parent.test, False
             return
+        version = asks_version(parent.test)
+        if version is not None and version is not (child in body):
+            yield parent.test, False
         if child not in body:
             if isinstance(parent, ast.While):
                 return

@@ -48,21 +48,25 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     context = module.context(node)
     loop = context.loop
     decodes = loop is not None and _calls_model(loop, module)
-    if not (context.hot or decodes) or context.test:
-        return False
-    if on_host(node, module) or is_rare(node, module) or is_replaced(node, module):
+    if not (context.hot or decodes) or context.test or _is_exempt(node, module):
         return False
     if context.training or decodes:
         return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
-    if function is None or any(_inner_loops(function, module)) or _is_stage(function, module):
+    whole = function is None or (function.name in _WHOLE and not context.loop_depth)
+    if function is None or whole or _is_stage(function, module):
         return False
-    if function.name in _WHOLE and not context.loop_depth:
+    if any(_inner_loops(function, module)):
         return False
     sites = [site for site in module.calls.sites(function) if module.context(site).hot]
     if not sites or function.name in _STEPS:
         return True
     return depth > 0 and any(runs_each_step(site, module, depth - 1) for site in sites)
+
+
+def _is_exempt(node: ast.AST, module: Module) -> bool:
+    """Tell what runs on the host, seldom, or not on a TPU at all, wherever it stands."""
+    return on_host(node, module) or is_rare(node, module) or is_replaced(node, module)
 
 
 def is_evaluation(node: ast.AST, module: Module) -> bool:
@@ -123,12 +127,8 @@ def is_rare(node: ast.AST, module: Module) -> bool:
             return True
         if isinstance(parent, ast.Assert) and child is parent.msg:
             return True
-        if isinstance(parent, ast.If) and child is not parent.test:
-            arm = parent.body if child in parent.body else parent.orelse
-            if isinstance(arm[-1], _LAST) or _is_seldom(parent.test, module):
-                return True
-            if child in parent.body and _is_first(parent, module):
-                return True
+        if isinstance(parent, ast.If) and _is_rare_arm(child, parent, module):
+            return True
         if isinstance(parent, ast.BoolOp) and _is_seldom_before(child, parent, module):
             return True
         if isinstance(child, ast.stmt) and _is_skipped(child, parent):
@@ -137,20 +137,31 @@ def is_rare(node: ast.AST, module: Module) -> bool:
     return False
 
 
+def _is_rare_arm(child: ast.AST, statement: ast.If, module: Module) -> bool:
+    """Tell whether ``child`` is of an arm that seldom runs."""
+    if child is statement.test:
+        return False
+    if child in statement.body and _is_first(statement, module):
+        return True
+    arm = statement.body if child in statement.body else statement.orelse
+    return isinstance(arm[-1], _LAST) or _is_seldom(statement.test, module)
+
+
 def _is_first(statement: ast.If, module: Module) -> bool:
     """Tell ``if self.x is None: self.x = ...``, which runs the first time alone."""
     asked = _asked_for_none(statement.test)
     if asked is None:
         return _HALF.search(module.code(statement.test)) is not None
     text = module.code(asked)
-    for node in descend(*statement.body):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if module.code(node) == text:
-                return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr.endswith(asked.attr):  # self._init_x()
-                return True
-    return False
+    return any(
+        isinstance(node, ast.Attribute)
+        and (
+            node.attr.endswith(asked.attr)  # self._init_x()
+            if isinstance(module.parent(node), ast.Call)
+            else isinstance(node.ctx, ast.Store) and module.code(node) == text
+        )
+        for node in descend(*statement.body)
+    )
 
 
 def _asked_for_none(test: ast.expr) -> ast.Attribute | None:
