@@ -46,6 +46,16 @@ def test_outside_the_working_folder(here: Path, monkeypatch: pytest.MonkeyPatch)
     assert [source.logical for source in found.sources] == ["pkg/a.py"]
 
 
+def test_paths_within(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns and the judgement of tests see the path from the working folder, not above it."""
+    tree(here, {"tests/pkg/a.py": ""})
+    for inside, asked in (("tests", "."), ("tests", "pkg"), ("tests/pkg", "a.py")):
+        monkeypatch.chdir(here / inside)
+        (source,) = discover([asked]).sources
+
+        assert source.logical == source.shown
+
+
 def test_left_out(here: Path) -> None:
     """Environments, builds and caches are left out, unless they are named themselves."""
     files = {".venv/a.py": "", "node_modules/a.py": "", "build/a.py": "", "x.egg-info/a.py": ""}

@@ -98,7 +98,9 @@ class _Walk:
         """Take all files below a folder that was named."""
         absolute = _absolute(path)
         shown = _shown(absolute)
-        base = os.path.dirname(absolute) if os.path.isabs(shown) else str(Path.cwd())
+        here = str(Path.cwd())
+        outside = absolute != here and os.path.isabs(shown)
+        base = os.path.dirname(absolute) if outside else here
         ignores = ignores_above(Path(absolute)) if self._respect else None
         self._visit(absolute, _Root(base=base, ignores=ignores))
 

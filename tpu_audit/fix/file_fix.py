@@ -14,7 +14,7 @@ from tpu_audit.check.selection import PerFile, ignored_in
 from tpu_audit.check.time_limit import FILE_S, OutOfTimeError, time_limit
 from tpu_audit.fix.choose import Repair, compatible
 from tpu_audit.fix.comments import unused_comments
-from tpu_audit.fix.imports import ImportsNotMovedError, move_imports, orphans
+from tpu_audit.fix.imports import move_imports, orphans
 from tpu_audit.fix.line_edits import line_edits
 from tpu_audit.fix.verify import still_valid
 from tpu_audit.rules.edits import Applicability, Edit, Fix, apply_edits
@@ -117,7 +117,7 @@ def _applied(file: _File, text: str, repairs: Sequence[Repair]) -> str | None:
         data = apply_edits(text.encode("utf-8", "surrogatepass"), edits)
         after = data.decode("utf-8", "surrogatepass")
         after = _with_imports(file, text, after, [one.fix for one in repairs])
-    except (ValueError, ImportsNotMovedError, NotReadableError):
+    except (ValueError, NotReadableError):
         return None
     return after if still_valid(file.kind, text, after) else None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpu_audit.check.file_check import parse
 from tpu_audit.fix.import_block import end_of_imports
+from tpu_audit.fix.import_edits import Name, names_of, with_name, without_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,36 +18,11 @@ _WORD = re.compile(r"\w+")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
-class ImportsNotMovedError(Exception):
-    """The file's imports are beyond libcst, so they cannot be changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Name:
-    """One imported name: ``import module`` or ``from module import attribute as alias``."""
-
-    module: str
-    attribute: str | None
-    alias: str | None
-
-    @property
-    def bound(self) -> str:
-        """The name that code uses."""
-        return self.alias or self.attribute or self.module.partition(".")[0]
-
-    @property
-    def statement(self) -> str:
-        """The import by itself."""
-        origin = f"from {self.module} import {self.attribute}" if self.attribute else ""
-        alias = f" as {self.alias}" if self.alias else ""
-        return f"{origin or f'import {self.module}'}{alias}"
-
-
 def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     """Return ``text`` with the statements ``adds`` added where missing and ``removes`` removed.
 
     An import stays when anything else uses its name. Imports are added to the block at the top,
-    and removed there and where one has a line in a function. Raises ``ImportsNotMovedError``, and
+    and removed there and where one has a line in a function. Raises
     ``NotReadableError`` when ``text`` is not Python.
     """
     tree = parse(text)
@@ -59,9 +34,11 @@ def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
         return text
     end = end_of_imports(text, tree)
     head, rest = text[:end], text[end:]
-    moved = _transformed(head, wanted, unwanted)
-    if moved and rest and not moved.endswith("\n"):
-        moved += "\n"  # libcst ends an empty text with none
+    moved = head
+    for name in wanted:
+        moved = with_name(moved, name)
+    for name in unwanted:
+        moved = without_name(moved, name)
     rest = _without_local(rest, unwanted)
     gap = "\n" if wanted and not _has_imports(head) and _starts_tight(rest) else ""
     if "\r\n" in text:
@@ -74,7 +51,7 @@ def _starts_tight(text: str) -> bool:
     return bool(text.strip()) and text[0] not in "\r\n"
 
 
-def _without_local(text: str, unwanted: Sequence[_Name]) -> str:
+def _without_local(text: str, unwanted: Sequence[Name]) -> str:
     """Delete unwanted imports inside functions and branches that have a line for themselves."""
     if not any(name.module in text for name in unwanted):
         return text
@@ -93,9 +70,9 @@ def _without_local(text: str, unwanted: Sequence[_Name]) -> str:
     return "".join(lines)
 
 
-def _is_idle(node: ast.stmt, unwanted: Sequence[_Name], lines: Sequence[str]) -> bool:
+def _is_idle(node: ast.stmt, unwanted: Sequence[Name], lines: Sequence[str]) -> bool:
     """Tell the import of one unwanted name that has its line for itself."""
-    names = _names(node)
+    names = names_of(node)
     if len(names) != 1 or names[0] not in unwanted or node.lineno != node.end_lineno:
         return False
     return len(ast.parse(lines[node.lineno - 1].strip()).body) == 1
@@ -127,47 +104,18 @@ def _words(tree: ast.Module) -> set[str]:
     return found
 
 
-def _transformed(head: str, wanted: Sequence[_Name], unwanted: Sequence[_Name]) -> str:
-    import libcst  # half a second, and for these files only
-    from libcst.codemod import CodemodContext
-    from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
-
-    try:
-        module = libcst.parse_module(head)
-        context = CodemodContext()
-        for name in wanted:
-            AddImportsVisitor.add_needed_import(context, name.module, name.attribute, name.alias)
-        module = AddImportsVisitor(context).transform_module(module)
-        for name in unwanted:
-            RemoveImportsVisitor.remove_unused_import(
-                context, name.module, name.attribute, name.alias
-            )
-        return RemoveImportsVisitor(context).transform_module(module).code
-    except (libcst.ParserSyntaxError, libcst.CSTValidationError, RecursionError) as error:
-        raise ImportsNotMovedError from error
+def _all(statements: Iterable[str]) -> list[Name]:
+    return [name for text in statements for node in ast.parse(text).body for name in names_of(node)]
 
 
-def _all(statements: Iterable[str]) -> list[_Name]:
-    return [name for text in statements for node in ast.parse(text).body for name in _names(node)]
+def _imported(node: ast.AST) -> list[Name]:
+    return names_of(node) if isinstance(node, ast.Import | ast.ImportFrom) else []
 
 
-def _names(node: ast.stmt) -> list[_Name]:
-    """Return the names that an import statement binds; none for another statement."""
-    if isinstance(node, ast.Import):
-        return [_Name(alias.name, None, alias.asname) for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        return [_Name(node.module, alias.name, alias.asname) for alias in node.names]
-    return []
-
-
-def _imported(node: ast.AST) -> list[_Name]:
-    return _names(node) if isinstance(node, ast.Import | ast.ImportFrom) else []
-
-
-def _at_module_level(body: Iterable[ast.stmt]) -> Iterable[_Name]:
+def _at_module_level(body: Iterable[ast.stmt]) -> Iterable[Name]:
     """Yield what is imported at module level, under conditions too."""
     for node in body:
-        yield from _names(node)
+        yield from names_of(node)
         if isinstance(node, ast.If | ast.Try | ast.With):
             inner = (getattr(node, part, []) for part in ("body", "orelse", "finalbody"))
             yield from _at_module_level(child for part in inner for child in part)

@@ -114,4 +114,4 @@ def test_light(tpu_audit: CommandLine) -> None:
         imported = {line.rpartition("|")[2].strip() for line in ran.err.splitlines()}
 
         assert ran.code == 1
-        assert not imported & {"torch", "transformers", "huggingface_hub", "numpy", "libcst"}
+        assert not imported & {"torch", "transformers", "huggingface_hub", "numpy"}
