@@ -19,6 +19,8 @@ _NAMES = tuple(
     for name in (
         *("script", "trace", "trace_module", "freeze", "optimize_for_inference", "load"),
         "script_if_tracing",
+        "ScriptModule",
+        "script_method",
     )
 )
 
@@ -48,6 +50,7 @@ RULE = Rule(
         Case("import torch\nm = torch.jit.script(m)\n", lines=(2,), columns=(5,)),
         Case("import torch\n@torch.jit.script\ndef f(x):\n    return x * 2\n", lines=(2,)),
         Case("from torch import jit as tj\nm = tj.freeze(tj.load(path))\n", lines=(2, 2)),
+        Case("import torch\nclass C(torch.jit.ScriptModule):\n    pass\n", lines=(2,)),
         Case("from torch.jit import trace\nm = trace(net, x)\n", lines=(2,)),
     ),
 )

@@ -95,6 +95,11 @@ RULE = Rule(
             lines=(2, 3),
         ),
         Case(
+            'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
             lines=(2,),
             severity=Severity.INFO,
@@ -136,8 +141,15 @@ def _hit(node: ast.AST, name: str, use: Use, module: Module) -> Hit:
         f"a TPU ignores `{name}`",
         advice,
         fix=_fix(node, name, module),
-        severity=Severity.INFO if name in _MINOR else None,
+        severity=Severity.INFO if name in _MINOR or _hides(node, module) else None,
     )
+
+
+def _hides(node: ast.AST, module: Module) -> bool:
+    """Tell a value that hides all GPUs: the CPU is wanted."""
+    statement = module.statement(node)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Constant) and value.value in {"", "-1"}
 
 
 def _knows_tpu(name: str, module: Module) -> bool:

@@ -78,6 +78,11 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case(
+            "import torch\ntorch.backends.cuda.enable_math_sdp(False)\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             "import torch\nwith torch.backends.cuda.sdp_kernel(enable_flash=False, "
             "enable_math=False,\n                                    "
             "enable_mem_efficient=True):\n    f()\n",
@@ -108,6 +113,13 @@ def check_switch(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
     """Find the switch of the flash kernel, where it is turned off."""
     if _is_false(call.args[0] if call.args else keyword(call, "enabled"), module):
         yield from _hits(call, frozenset({"MATH"}), module)
+
+
+@RULE.call(_BACKENDS + "enable_math_sdp")
+def check_plain(call: ast.Call, _: str, module: Module) -> Iterator[Hit]:
+    """Find the switch of the plain kernel, where it is turned off."""
+    if _is_false(call.args[0] if call.args else keyword(call, "enabled"), module):
+        yield from _hits(call, frozenset({"FLASH_ATTENTION"}), module)
 
 
 def _is_false(node: ast.expr | None, module: Module) -> bool:

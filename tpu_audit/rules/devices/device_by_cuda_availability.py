@@ -58,6 +58,7 @@ RULE = Rule(
             'from torch.cuda import is_available\ndevice = "cuda" if is_available() else "cpu"\n',
             lines=(2,),
         ),
+        Case("import torch\np = load(device=0 if torch.cuda.is_available() else -1)\n", lines=(2,)),
         Case(
             "import torch\nuse = torch.cuda.is_available()\n"
             'device = torch.device("cuda") if use else torch.device("cpu")\n',

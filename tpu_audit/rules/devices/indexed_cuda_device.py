@@ -71,6 +71,10 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            'PLACES = ["cuda:0", "cuda:1"]\nnets = [Net().to(place) for place in PLACES]\n',
+            lines=(1,),
+        ),
+        Case(
             'import torch\nx = x.to(f"cuda:{rank}")\n',
             lines=(2,),
             columns=(10,),

@@ -37,7 +37,7 @@ RULE = Rule(
     words=("float16", "half", "fp16"),
     docs=Docs(
         what="Finds models that are loaded in float16: `dtype` or `torch_dtype` of "
-        "`from_pretrained` and its like, and the dtype in `config.json`.",
+        "`from_pretrained` and its like, the dtype in `config.json`, and `torch_dtype` of configs.",
         why="The matrix unit of a TPU takes bfloat16: float16 inputs are rounded to it, while "
         "values between stay in the narrow range of float16 and may overflow. Flash attention on "
         "TPUs takes bfloat16 and float32 only.",
@@ -98,6 +98,12 @@ RULE = Rule(
             lines=(2,),
             fixed='{"model_type": "llama",\n "torch_dtype": "bfloat16"}\n',
         ),
+        Case(
+            "model:\n  name: m\n  torch_dtype: float16\n",
+            filename="run.yaml",
+            lines=(3,),
+            fixed="model:\n  name: m\n  torch_dtype: bfloat16\n",
+        ),
         Case("vllm serve m --dtype half\n", filename="serve.sh", lines=(1,)),
     ),
 )
@@ -140,11 +146,14 @@ def _arms(node: ast.expr, module: Module) -> list[ast.expr]:
     return [] if truth is None else _arms(node.body if truth else node.orelse, module)
 
 
-@RULE.document("hf-config")
+@RULE.document("hf-config", "yaml", "toml")
 def check_document(document: Document) -> Iterator[Hit]:
-    """Find the dtype of a checkpoint's config."""
+    """Find the dtype of a checkpoint's config, and ``torch_dtype`` in configs of runs."""
+    checkpoint = "hf-config" in document.flavours
     for entry in document.entries:
-        if entry.keys in {("torch_dtype",), ("dtype",)} and entry.text() in _TEXTS:
+        top = entry.keys in {("torch_dtype",), ("dtype",)}
+        named = top if checkpoint else entry.key == "torch_dtype"
+        if named and entry.text() in _TEXTS:
             quote = document.source.slice(entry.span)[:1]
             quote = quote if quote in {'"', "'"} else ""
             yield document.hit(

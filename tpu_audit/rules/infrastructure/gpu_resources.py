@@ -66,6 +66,11 @@ RULE = Rule(
         ),
         Case("resources:\n  limits:\n    nvidia.com/gpu: 0\n", filename="values.yaml"),
         Case('# limits={"nvidia.com/gpu": 1}\nNOTE = "ask for nvidia.com/gpu nodes"\n'),
+        Case(
+            "affinity: {x: {matchExpressions: [{key: nvidia.com/gpu.present, "
+            "operator: DoesNotExist}]}}\n",
+            filename="pod.yaml",
+        ),
         Case('homepage: "https://www.nvidia.com/gpu"\nvendor: nvidia\n', filename="about.yml"),
     ),
     invalid=(
@@ -99,6 +104,16 @@ RULE = Rule(
             lines=(3, 5),
             fixed='resources:\n  limits:\n    "google.com/tpu": {{ .Values.gpus | quote }}\n'
             "    {{- if .Values.mig }}\n    nvidia.com/mig-1g.10gb: 1\n    {{- end }}\n",
+        ),
+        Case(
+            "kind: ClusterQueue\nspec:\n  resourceGroups:\n"
+            "    - coveredResources: [cpu, nvidia.com/gpu]\n      flavors:\n"
+            "        - resources:\n            - {name: nvidia.com/gpu, nominalQuota: 8}\n",
+            filename="queue.yaml",
+            lines=(4, 7),
+            fixed="kind: ClusterQueue\nspec:\n  resourceGroups:\n"
+            "    - coveredResources: [cpu, google.com/tpu]\n      flavors:\n"
+            "        - resources:\n            - {name: google.com/tpu, nominalQuota: 8}\n",
         ),
         Case(
             '{"kind": "ResourceQuota", "spec": {"hard": {"requests.nvidia.com/gpu": 8}}}\n',
@@ -140,6 +155,8 @@ def check(document: Document) -> Iterator[Hit]:
             yield _selector(document, entry.key_span, key)
         elif key == "key" and isinstance(entry.value, str):
             yield from _expression(document, entry)
+        elif _is_quota(entry):
+            yield _resource(document, entry.span, str(entry.value))
         elif key in {"runtimeClassName", "runtime_class_name"} and entry.text() == "nvidia":
             message = "TPU nodes have no runtime class `nvidia`: the pod is refused"
             yield document.hit(entry.span, message, "delete it")
@@ -169,6 +186,14 @@ def check_python(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     )
 
 
+def _is_quota(entry: Entry) -> bool:
+    """Tell a resource that Kueue counts: an item of ``coveredResources``, a quota's ``name``."""
+    listed = entry.keys[-2:-1] == ("coveredResources",)
+    named = entry.key == "name" and entry.keys[-3:-2] == ("resources",)
+    text = entry.value if isinstance(entry.value, str) else ""
+    return (listed or named) and _RESOURCE.fullmatch(text) is not None
+
+
 def _asks(entry: Entry) -> bool:
     return not (entry.text() == "0" and not entry.container)
 
@@ -194,7 +219,8 @@ def _expression(document: Document, entry: Entry) -> Iterator[Hit]:
     """Find labels in affinities, and the taint of GPU nodes in tolerations."""
     name, keys = str(entry.value), entry.keys
     if "matchExpressions" in keys and _LABEL.fullmatch(name):
-        yield _selector(document, entry.span, name)
+        if not _keeps_off(document, entry):
+            yield _selector(document, entry.span, name)
     elif keys[-3:-2] == ("tolerations",) and _LABEL.fullmatch(name):
         match = re.search(re.escape(name), document.source.slice(entry.span))
         fix = None
@@ -203,6 +229,16 @@ def _expression(document: Document, entry: Entry) -> Iterator[Hit]:
             fix = document.replace(place, _TPU, Applicability.UNSAFE)
         message = f"`{name}` is the taint of GPU nodes; that of TPU nodes is `{_TPU}`"
         yield document.hit(entry.span, message, f"tolerate `{_TPU}`", fix=fix, cause="taint")
+
+
+def _keeps_off(document: Document, entry: Entry) -> bool:
+    """Tell ``operator: DoesNotExist`` beside a label: the pod keeps off GPU nodes."""
+    beside = (*entry.keys[:-1], "operator")
+    return any(
+        other.keys == beside and other.text() in {"doesnotexist", "notin"}
+        for other in document.entries
+        if other.stream == entry.stream
+    )
 
 
 def _words(commands: tuple[Command, ...]) -> Iterator[tuple[Command, Word]]:

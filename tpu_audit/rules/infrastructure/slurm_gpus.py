@@ -24,6 +24,7 @@ _OPTIONS = frozenset(
     }
 )
 _GRES = re.compile(r"(?:^|,)gres/gpu|(?:^|,)(?:gpu|shard|mps)(?:$|[:,=])", re.IGNORECASE)
+_NONE = re.compile(r"(?:gres/)?gpu[:=]0|0")
 _MODULE = re.compile(
     r"(?:[\w.-]*/)?(?:cuda(?:toolkit|core)?|cudnn|nccl|nvhpc|nvidia-?hpc\w*)(?:$|[-/_.]\S*|\d\S*)",
     re.IGNORECASE,
@@ -75,6 +76,7 @@ RULE = Rule(
         Case(
             "#SBATCH --job-name=gpu-test\n#SBATCH --output=cuda.log\nmodule list\n", filename="j.sh"
         ),
+        Case("#!/bin/bash\n#SBATCH --gres=gpu:0\n#SBATCH --gpus=0\n", filename="job.sh"),
         Case("#!/bin/bash\nsrun python train.py --gpus 4 -G 2\n", filename="job.sh"),
     ),
     invalid=(
@@ -145,6 +147,8 @@ def check(document: Document) -> Iterator[Hit]:
 
 def _slurm(document: Document, command: Command) -> Iterator[Hit]:
     for head, value, word in _options(command):
+        if _NONE.fullmatch(value):
+            continue
         if head in _OPTIONS:
             yield _hit(document, word, f"`{head}`")
         elif head in {"--gres", "--tres-per-node", "--tres-per-task"} and _GRES.search(value):

@@ -78,6 +78,11 @@ RULE = Rule(
             lines=(3,),
             severity=Severity.INFO,
         ),
+        Case(
+            "import torch\nlib = torch.library.Library('my', 'DEF')\n\n"
+            "@torch.library.impl(lib, 'op', 'CUDA')\ndef op(x): ...\n",
+            lines=(4,),
+        ),
         Case("import torch\n\n@torch.library.impl('my::op', 'cuda')\ndef op(x): ...\n", lines=(3,)),
         Case(
             "import torch\nout = torch.ops.my_kernels.rms_norm(x, w)\n",
@@ -95,12 +100,15 @@ RULE = Rule(
 @RULE.call("torch.library.custom_op", "torch.library.impl", "torch.library.register_kernel")
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find registrations by functions of ``torch.library``."""
+    given = call.args
+    if name == "torch.library.impl" and given and _is_library(given[0], module):
+        given = given[1:]
     place = 1 if name != "torch.library.custom_op" else 2
-    types = keyword(call, "device_types", "types")
-    if types is None and len(call.args) > place:
-        types = call.args[place]
-    if types is not None and call.args:
-        yield from _registration(call, call.args[0], types, module)
+    types = keyword(call, "device_types", "types", "dispatch_key")
+    if types is None and len(given) > place:
+        types = given[place]
+    if types is not None and given:
+        yield from _registration(call, given[0], types, module)
 
 
 @RULE.method("impl")

@@ -82,6 +82,7 @@ ENGINES = (
         projects=("ctranslate2", "faster-whisper"),
         needs="CTranslate2 runs on CPUs and NVIDIA GPUs: it can use the host's CPU only",
         instead="run the PyTorch model with transformers",
+        runs_on_host=True,
     ),
     Package(
         name="Transformer Engine",
@@ -139,6 +140,20 @@ POINTS_AND_MESHES = (
         projects=("detectron2",),
         needs="the compiled ops have kernels for CPU and CUDA only: a call with TPU tensors raises",
         instead="use the detection models of transformers, which are plain torch",
+        builds=True,
+    ),
+    Package(
+        name="a project's compiled CUDA ops",
+        imports=(
+            *("pointnet2_ops", "pointops_cuda", "knn_cuda", "chamfer_3D", "emd_cuda"),
+            *("MultiScaleDeformableAttention", "deform_conv_cuda", "dcn_v2_cuda", "nms_cuda"),
+            *("roi_align_cuda", "iou3d_nms_cuda", "roiaware_pool3d_cuda", "alt_cuda_corr"),
+            *("correlation_cuda", "resample2d_cuda", "channelnorm_cuda", "upfirdn2d_cuda"),
+            *("selective_scan_cuda_core", "selective_scan_cuda_oflex", "wkv_cuda"),
+        ),
+        projects=("pointnet2-ops", "knn-cuda"),
+        needs="its ops are CUDA code: it neither builds nor runs",
+        instead="write the op with torch, or in Pallas through `torch.tpu.pallas.jax_op`",
         builds=True,
     ),
     Package(

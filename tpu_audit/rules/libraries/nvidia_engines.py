@@ -55,9 +55,18 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case("import tensorrt as trt\n", lines=(1,), severity=Severity.ERROR),
+        Case("from faster_whisper import WhisperModel\n", lines=(1,), severity=Severity.WARNING),
+        Case(
+            "def export(model):\n    try:\n        import tensorrt as trt\n"
+            "    except ImportError:\n        install('tensorrt')\n"
+            "        import tensorrt as trt\n    return trt\nexport(m)\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case("import transformer_engine.pytorch as te\n", lines=(1,)),
         Case("from unsloth import FastLanguageModel\nimport torch\n", lines=(1,)),
         Case("from mmcv.ops import nms\n", lines=(1,)),
+        Case("import pointnet2_ops._ext as _ext\nimport deform_conv_cuda\n", lines=(1, 2)),
         Case(
             "try:\n    import spconv.pytorch as spconv\nexcept ImportError:\n    spconv = None\n",
             lines=(2,),

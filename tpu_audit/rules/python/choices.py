@@ -84,7 +84,8 @@ def _expression(module: Module, node: ast.IfExp) -> Iterator[DeviceChoice]:
     if truth is None:
         return
     cuda, other = (node.orelse, node.body) if truth else (node.body, node.orelse)
-    if _has_cuda(module, cuda) and depends_on_availability(module, node.test):
+    numbered = _is_number(cuda, 0) and (_is_number(other, -1) or _is_cpu(other))
+    if (numbered or _has_cuda(module, cuda)) and depends_on_availability(module, node.test):
         yield DeviceChoice(node=node, test=node.test, cuda=(cuda,), other=(other,))
 
 
@@ -125,6 +126,17 @@ def chosen_by_truth(node: ast.Subscript) -> dict[bool, ast.expr] | None:
         if isinstance(key, ast.Constant) and isinstance(key.value, bool)
     }
     return arms if len(arms) == len(node.value.keys) == 2 else None  # noqa: PLR2004 # false, true
+
+
+def _is_number(node: ast.expr, least: int) -> bool:
+    """Tell the device number 0 or above, or -1, which a pipeline takes for the CPU."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return least < 0 and isinstance(node.operand, ast.Constant) and node.operand.value == 1
+    return least >= 0 and isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _is_cpu(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "cpu"
 
 
 def _has_cuda(module: Module, node: ast.expr) -> bool:

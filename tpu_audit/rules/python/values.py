@@ -92,8 +92,9 @@ class Evaluator:
             return self._argument(binding.node, binding.value)
         if binding.kind is Kind.ASSIGN and binding.value is not None:
             return self.evaluate(binding.value).through(Via.VARIABLE)
-        if binding.kind is Kind.LOOP and isinstance(binding.value, ast.Tuple | ast.List):
-            return union(*map(self.evaluate, binding.value.elts)).through(Via.VARIABLE)
+        if binding.kind is Kind.LOOP and binding.value is not None:
+            items = self._module.elements(binding.value)
+            return union(*map(self.evaluate, items)).through(Via.VARIABLE) if items else UNKNOWN
         return UNKNOWN
 
     def _argument(self, argument: ast.arg, default: ast.expr | None) -> Values:
