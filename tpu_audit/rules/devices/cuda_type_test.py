@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect
 from tpu_audit.rules.devices.literals import is_foreign
 from tpu_audit.rules.devices.torch_devices import is_torch_device
+from tpu_audit.rules.python.backends import names_library
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -88,6 +89,18 @@ RULE = Rule(
             "import torch\n"
             'with torch.cuda.amp.autocast(wanted and device.type == "cuda"):\n    f()\n'
         ),
+        Case(
+            "def to_tensorrt(self, place):\n"
+            '    if self.device.type != "cuda":\n        self = self.to(place)\n'
+        ),
+        Case(
+            'if device.type in ("cuda", "xpu") and kind.__name__ in ["Params4bit"]:\n    y = f(x)\n'
+        ),
+        Case(
+            'import os\nif device.type == "cuda":\n'
+            '    os.environ["TORCH_NCCL_BLOCKING_WAIT"] = "1"\n'
+            'if "cuda" in device.type:\n    assert gpu, "not supported"\n'
+        ),
         Case('pinned = ids.device.type == "cuda"\n'),
         Case('scaler_enabled = precision == "fp16" and self.device_type == "cuda"\n'),
         Case('if device.type == "cuda":\n    y = triton_softmax(x)\nelse:\n    y = softmax(x)\n'),
@@ -138,4 +151,15 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if changed in {Effect.NOTHING, Effect.REJECTED, Effect.KERNEL}:
         return
     severity, message, advice = _SAID.get(changed, _NOTE)
+    if severity is Severity.INFO and _is_of_cuda(test, module):
+        return
     yield module.hit(test, message, advice, severity=severity)
+
+
+def _is_of_cuda(test: ast.expr, module: Module) -> bool:
+    """Tell a test in code of a library, or for one, that has kernels for CUDA alone."""
+    if module.backends.owns(test) or module.backends.is_option(test):
+        return True
+    statement = module.statement(test)
+    asked = statement.test if isinstance(statement, ast.If | ast.While | ast.Assert) else test
+    return names_library(module.code(asked)) or "4bit" in module.code(asked)

@@ -27,6 +27,7 @@ _KERNEL = re.compile(
 _SETTINGS = frozenset({"pin_memory", "non_blocking", "persistent_workers", "pin_memory_device"})
 """Arguments that have no effect on a TPU."""
 _EXTRA = re.compile(r"scaler|(?:^|_)pin(?:ned)?(?:_|$)", re.IGNORECASE)
+_VARIABLES = re.compile(r"NCCL|CUDA|CUBLAS|CUDNN|NVIDIA")
 _CUDA_SETTINGS = ("torch.backends.cuda.*", "torch.backends.cudnn.*")
 _SKIPS = frozenset({"skipIf", "skipUnless", "skipif", "xfail"})
 """Decorators of tests: a rule on tests has them."""
@@ -195,12 +196,19 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
 def _is_of_cuda(node: ast.AST, module: Module) -> bool:
     """Tell a statement that only calls CUDA's own API, asks for it, or sets it up."""
     if isinstance(node, ast.Assign):
-        return all(module.is_named(target, *_CUDA_SETTINGS) for target in node.targets)
+        return all(_sets_cuda(target, module) for target in node.targets)
     if isinstance(node, ast.Assert):
-        asked = (part for part in descend(node.test) if isinstance(part, ast.expr))
-        return any(module.is_named(part, "torch.cuda.*") for part in asked)
+        return True  # what is asked of CUDA is not asked of a TPU
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and module.is_named(call.func, "torch.cuda.*")
+
+
+def _sets_cuda(target: ast.expr, module: Module) -> bool:
+    """Tell a switch of CUDA's libraries, or an environment variable that they read."""
+    if isinstance(target, ast.Subscript) and module.is_named(target.value, "os.environ"):
+        name = target.slice.value if isinstance(target.slice, ast.Constant) else ""
+        return _VARIABLES.search(str(name)) is not None
+    return module.is_named(target, *_CUDA_SETTINGS)
 
 
 def taken(statements: Sequence[ast.stmt], module: Module) -> Sequence[ast.stmt]:

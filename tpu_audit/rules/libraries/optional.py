@@ -57,6 +57,13 @@ def import_severity(
     return Severity.WARNING if _conditional(module, node) else Severity.ERROR
 
 
+def only_asks(node: ast.stmt | ast.Call) -> bool:
+    """Tell ``is_package_available("flash_attn")``, which may import, but uses nothing."""
+    if not isinstance(node, ast.Call):
+        return False
+    return _ASKS.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
+
+
 def is_optional(module: Module, node: ast.AST, *packages: str) -> bool:
     """Tell whether code runs only where a library is there, or where it was asked for.
 
@@ -72,7 +79,8 @@ def is_optional(module: Module, node: ast.AST, *packages: str) -> bool:
 def _is_optional(module: Module, child: ast.AST, parent: ast.AST, stems: frozenset[str]) -> bool:
     """Tell whether ``parent`` lets what is in ``child`` fail, or asks for the library first."""
     if isinstance(parent, ast.Try):
-        optional = child in parent.body and _survives(parent)
+        again = isinstance(child, ast.ExceptHandler) and _imports(parent.body, stems)
+        optional = again or (child in parent.body and _survives(parent))
     elif isinstance(parent, ast.With | ast.AsyncWith):
         optional = _suppresses(parent)
     elif isinstance(parent, ast.If | ast.IfExp | ast.BoolOp):
@@ -116,6 +124,15 @@ def _above(module: Module, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
     while parent is not None:
         yield child, parent
         child, parent = parent, module.parent(parent)
+
+
+def _imports(statements: list[ast.stmt], stems: frozenset[str]) -> bool:
+    """Tell whether statements import the library: where that failed it is installed, or named."""
+    return any(
+        isinstance(statement, ast.Import | ast.ImportFrom)
+        and any(_names(alias.name, stems) for alias in statement.names)
+        for statement in statements
+    )
 
 
 def _survives(block: ast.Try) -> bool:

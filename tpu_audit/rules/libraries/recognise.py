@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.libraries.optional import import_severity
+from tpu_audit.rules.libraries.optional import import_severity, only_asks
 from tpu_audit.rules.libraries.required import requirements
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document, Entry, Word
@@ -24,7 +24,6 @@ _IMAGE_KEYS = frozenset({"image", "repository", "base_image", "dockerImage", "co
 _EXTRAS = frozenset(
     {"optional-dependencies", "extras", "dependency-groups", "dev-dependencies", "group"}
 )
-_ASKS = re.compile(r"available|installed|importable|exists")
 _RUNNERS = frozenset({"docker", "podman", "nerdctl", "singularity", "apptainer"})
 
 
@@ -64,7 +63,7 @@ class _Finder:
         noted: set[str] = set()
         for node, names in module.imported:
             package = self._imported(names)
-            if package is None or _only_asks(node):
+            if package is None or only_asks(node):
                 continue
             hit = self._import_hit(module, node, package)
             if hit.severity is not Severity.INFO or package.name not in noted:
@@ -95,7 +94,8 @@ class _Finder:
 
     def _import_hit(self, module: Module, node: ast.stmt | ast.Call, package: Package) -> Hit:
         severity = import_severity(module, node, package.imports)
-        severity = min(severity, self._rule.severity, key=_RANK.__getitem__)
+        limit = Severity.WARNING if package.runs_on_host else self._rule.severity
+        severity = min(severity, limit, self._rule.severity, key=_RANK.__getitem__)
         return module.hit(
             node,
             _message(package, "imports"),
@@ -186,13 +186,6 @@ class _Finder:
         limit = Severity.ERROR if package.builds else Severity.WARNING
         levels = (self._rule.severity, limit, most or Severity.ERROR)
         return min(levels, key=_RANK.__getitem__)
-
-
-def _only_asks(node: ast.stmt | ast.Call) -> bool:
-    """Tell ``is_package_available("flash_attn")``, which may import, but uses nothing."""
-    if not isinstance(node, ast.Call):
-        return False
-    return _ASKS.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
 
 
 def _message(package: Package, verb: str) -> str:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.libraries.kernel_packages import TRITON
-from tpu_audit.rules.libraries.optional import import_severity
+from tpu_audit.rules.libraries.optional import import_severity, only_asks
 from tpu_audit.rules.libraries.recognise import recognise_documents, words
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -94,6 +94,8 @@ def check(module: Module) -> Iterator[Hit]:
             cause="Triton kernels",
         )
     for node, names in module.imported if not kernels else ():
+        if only_asks(node):
+            continue
         if any(name == "triton" or name.startswith("triton.") for name in names):
             yield module.hit(
                 node,
