@@ -43,6 +43,7 @@ RULE = Rule(
         ),
         Case("auto_map = {}\n"),
         Case("from kernels import get_kernel\nk = get_kernel(n, trust_remote_code=True)\n"),
+        Case("from kernels import LayerRepository as L\nk = L(n, trust_remote_code=True)\n"),
         Case("rows = load_dataset(n, trust_remote_code=True)\n"),
         Case("import datasets\nkw = dict(trust_remote_code=True)\n"),
     ),
@@ -83,7 +84,8 @@ def _is_of_others(keyword: ast.keyword, module: Module) -> bool:
     word = getattr(callee, "attr", getattr(callee, "id", ""))
     packages = {name.partition(".")[0] for _, names in module.imported for name in names}
     kept = word == "dict" and "datasets" in packages and "transformers" not in packages
-    return kept or "dataset" in word or "kernel" in word
+    kernels = isinstance(call, ast.Call) and module.is_named(call.func, "kernels.*")
+    return kept or kernels or "dataset" in word or "kernel" in word
 
 
 @RULE.document("hf-config")
