@@ -52,6 +52,11 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "from kernels import get_kernel\nfrom kernels import kernelize\n"
+            "def f():\n    from kernels import get_kernel\n",
+            lines=(1,),
+        ),
+        Case(
             "from kernels import get_kernel\n"
             "activation = get_kernel('kernels-community/activation')\n",
             lines=(1,),
@@ -70,7 +75,11 @@ recognise_documents(RULE, HUB_KERNELS)
 
 @RULE.imports(*(f"kernels.{name}" for name in _API))
 def check_import(statement: ast.stmt | ast.Call, name: str, module: Module) -> Iterator[Hit]:
-    """Find imports of the package's functions."""
+    """Find the first import of the package's functions."""
+    wanted = {f"kernels.{function}" for function in _API}
+    first = next(node for node, names in module.imported if wanted.intersection(names))
+    if statement is not first:
+        return
     yield module.hit(
         statement,
         f"`{name}` fetches a kernel: on a TPU {_KERNELS.needs}",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MESSAGE = "a TPU has no float64 units: the compiler emulates it, many times slower than float32"
 _NOTE = "float64 that reaches a TPU is emulated there, many times slower than float32"
-_MOVES = ("device", "to", "cuda", "register_buffer")
+_MOVES = ("device", "cuda", "register_buffer")
 _ADVICE = "compute in float32 on the device, or in float64 on the CPU"
 
 RULE = Rule(
@@ -52,7 +52,7 @@ RULE = Rule(
         Case(
             "import torch\ndef weights(counts):\n"
             "    counts = torch.tensor(counts, dtype=torch.float64)\n"
-            "    return (counts / counts.sum()).tolist()\n"
+            "    return (counts / counts.sum()).to(torch.float32)\n"
         ),
     ),
     invalid=(
@@ -172,7 +172,17 @@ def _names_device(module: Module) -> bool:
         index.keywords.get("device")
         or index.names.get("device")
         or any(index.attributes.get(name) for name in _MOVES)
+        or any(_may_move(node, module) for node in index.attributes.get("to", ()))
     )
+
+
+def _may_move(callee: ast.Attribute, module: Module) -> bool:
+    """Tell ``x.to(place)`` from ``x.to(torch.float64)`` and ``x.to(y.dtype)``."""
+    call = module.parent(callee)
+    if not isinstance(call, ast.Call) or not call.args:
+        return False
+    first = call.args[0]
+    return not dtype_of(first, module) and getattr(first, "attr", "") != "dtype"
 
 
 def _is_own(node: ast.AST, module: Module) -> bool:
@@ -191,9 +201,21 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     default = isinstance(call, ast.Call) and module.is_named(call.func, "torch.set_default_dtype")
     device = isinstance(call, ast.Call) and keyword(call, "device") is not None
+    if isinstance(call, ast.Call) and _is_one(call, module):
+        return Severity.INFO
     made = isinstance(call, ast.Call) and tensors(module).of(call).on_host
     hot = device or (module.context(node).hot and not made)
     return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
+
+
+def _is_one(call: ast.Call, module: Module) -> bool:
+    """Tell ``torch.tensor([x], ...)`` and ``torch.zeros((), ...)``: one number costs nothing."""
+    given = call.args[0] if call.args else None
+    if module.is_named(call.func, "torch.tensor") and isinstance(given, ast.List):
+        return len(given.elts) == 1 and not isinstance(given.elts[0], ast.List | ast.Starred)
+    makes = module.is_named(call.func, "torch.zeros", "torch.ones", "torch.full", "torch.empty")
+    single = isinstance(given, ast.Tuple) and not given.elts
+    return makes and (single or getattr(given, "value", 0) == 1)
 
 
 def _on_host(node: ast.expr, module: Module) -> bool:
