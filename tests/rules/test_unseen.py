@@ -11,7 +11,13 @@ from tests.support.case_scores import NO_FLAG, read_cases, score
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = ("check_cases.jsonl",)
+FILES = (
+    "check_cases.jsonl",
+    "check_cases_more.jsonl",
+    "check_cases_kinds.jsonl",
+    "check_cases_odd.jsonl",
+    "check_cases_bare.jsonl",
+)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -47,7 +47,7 @@ RULE = Rule(
     code="TPA706",
     name="cuda-optimizer",
     severity=Severity.ERROR,
-    words=tuple(_OPTIMIZERS),
+    words=(*_OPTIMIZERS, "OptimizerNames"),
     docs=Docs(
         what="Finds optimizers of transformers' trainer that come from bitsandbytes or Apex: "
         "`adamw_bnb_8bit`, `paged_adamw_8bit`, `adamw_apex_fused` and their like.",
@@ -95,7 +95,7 @@ RULE = Rule(
         ),
         Case(
             "from transformers.training_args import OptimizerNames\n"
-            "args = TrainingArguments('o', optim=OptimizerNames.ADAMW_BNB)  # adamw_bnb_8bit\n",
+            "args = TrainingArguments('o', optim=OptimizerNames.ADAMW_BNB)\n",
             lines=(2,),
         ),
         Case("optimizer: lion_8bit\nlearning_rate: 1e-4\n", filename="axolotl.yml", lines=(1,)),

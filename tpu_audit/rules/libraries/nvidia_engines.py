@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_FAISS = (
+    *("faiss.StandardGpuResources", "faiss.index_cpu_to_all_gpus", "faiss.GpuIndexFlatL2"),
+    *("faiss.GpuIndexFlatIP", "faiss.GpuIndexIVFFlat", "faiss.index_cpu_to_gpu_multiple"),
+)
 _PROVIDERS = frozenset({"CUDAExecutionProvider", "TensorrtExecutionProvider"})
 
 RULE = Rule(
     code="TPA615",
     name="nvidia-engine",
     severity=Severity.ERROR,
-    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS)),
+    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS), "faiss"),
     docs=Docs(
         what="Finds libraries that run on NVIDIA GPUs only: TensorRT, ONNX Runtime and "
         "Faiss for GPU, CTranslate2, Transformer Engine, Unsloth, sparse convolutions, "
@@ -54,6 +58,7 @@ RULE = Rule(
             lines=(3,),
             severity=Severity.WARNING,
         ),
+        Case("import faiss\nr = faiss.StandardGpuResources()\n", lines=(2,)),
         Case("import tensorrt as trt\n", lines=(1,), severity=Severity.ERROR),
         Case("from faster_whisper import WhisperModel\n", lines=(1,), severity=Severity.WARNING),
         Case(
@@ -113,3 +118,13 @@ def check_providers(argument: ast.keyword, module: Module) -> Iterator[Hit]:
             "run the PyTorch model itself, or ask for `CPUExecutionProvider` alone",
             severity=Severity.WARNING,
         )
+
+
+@RULE.use(*_FAISS)
+def check_faiss(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find indexes of Faiss on GPUs, whose package has the name of the one for CPUs."""
+    yield module.hit(
+        node,
+        f"`{name}` needs Faiss for CUDA: a TPU host has none",
+        "keep the index on the host, or search by `torch.matmul` and `topk`",
+    )

@@ -29,6 +29,8 @@ from tpu_audit.rules.python.values import Evaluator
 if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Values
 
+_PARTS = frozenset({"split", "partition", "lower", "strip"})
+"""Methods that leave a device's type in its text."""
 _DEVICE_WORD = re.compile(r"(?:^|_)(?:device|dev)(?:_|$|type|name|str)", re.IGNORECASE)
 
 
@@ -213,8 +215,14 @@ class Module(ParsedFile):
 
     def is_device(self, node: ast.expr) -> bool:
         """Tell whether an expression holds a device or its type, judging by its spelling."""
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
-            return self.is_device(node.args[0])
+        if isinstance(node, ast.Subscript) and getattr(node.slice, "value", None) == 0:
+            node = node.value  # device.split(":")[0]
+        if isinstance(node, ast.Call):
+            part = isinstance(node.func, ast.Attribute) and node.func.attr in _PARTS
+            if part and isinstance(node.func, ast.Attribute):
+                return self.is_device(node.func.value)
+            is_text = getattr(node.func, "id", "") == "str" and node.args
+            return bool(is_text) and self.is_device(node.args[0])
         if isinstance(node, ast.Attribute):
             return node.attr == "type" or _DEVICE_WORD.search(node.attr) is not None
         return isinstance(node, ast.Name) and _DEVICE_WORD.search(node.id) is not None
