@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.python.module import Module
 
+_API = "TPA2"
+"""The family on CUDA's API."""
 _ON_DEVICE = ("TPA1", "TPA2", "TPA3")
 """Families on devices, CUDA's API and precision."""
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
@@ -70,13 +72,17 @@ def _judged(rule: Rule, hit: Hit, module: Module) -> Found | None:
             severity = _lowered(severity, rule.in_tests)
         if severity is not None and module.reach(hit.anchor).dead:
             severity = _lowered(severity, rule.where_dead)
-        if severity is Severity.ERROR and _is_of_backend(rule, hit.anchor, module):
+        if severity is not None and _is_of_backend(rule, severity, hit.anchor, module):
             severity = Severity.INFO
     return None if severity is None else Found(rule=rule, hit=hit, severity=severity)
 
 
-def _is_of_backend(rule: Rule, node: ast.AST, module: Module) -> bool:
+def _is_of_backend(rule: Rule, severity: Severity, node: ast.AST, module: Module) -> bool:
     """Tell a use of CUDA in a backend of CUDA's: what needs a repair is the choice of it."""
+    if severity is Severity.WARNING:
+        return module.backends.serves_others(node)
+    if rule.code.startswith(_API) and module.backends.is_offered(node):
+        return True
     return rule.code.startswith(_ON_DEVICE) and module.backends.owns(node)
 
 

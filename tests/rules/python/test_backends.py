@@ -14,7 +14,10 @@ FILES = {
     "lib/quantizers/bitsandbytes/loading.py": True,
     "lib/nn/backends/tensorrt.py": True,
     "lib/accelerators/cuda.py": True,
+    "lib/devices/device_gpu.py": True,
     "lib/utils/megatron_lm.py": True,
+    "lib/nn/backends/hailo.py": True,
+    "lib/nn/backends/pytorch.py": False,
     "lib/utils/cuda.py": False,
     "lib/utils/awkward.py": False,
     "lib/accelerators/mps.py": False,
@@ -64,8 +67,45 @@ def test_owns(source: str, expected: bool) -> None:
     assert module.backends.owns(node) is expected
 
 
+OFFERED = {
+    "named": ("def get_max_cuda_memory():\n    seek(1)", True),
+    "called here": ("def setup_cuda():\n    seek(1)\nsetup_cuda()", False),
+    "graph": (
+        (
+            "class A:\n    def _replay_cuda_graph(self):\n        seek(1)\n"
+            "    def f(self):\n        self._replay_cuda_graph()"
+        ),
+        True,
+    ),
+    "other": ("def get_memory():\n    seek(1)", False),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), OFFERED.values(), ids=OFFERED)
+def test_offered(source: str, expected: bool) -> None:
+    """A function named for CUDA that only other files call is theirs to choose."""
+    module, node = seek(source)
+    assert module.backends.is_offered(node) is expected
+
+
 @pytest.mark.parametrize(("source", "expected"), OPTIONS.values(), ids=OPTIONS)
 def test_option(source: str, expected: bool) -> None:
     """A library's name in the function or in a test around is an option for CUDA."""
     module, node = seek(source)
     assert module.backends.is_option(node) is expected
+
+
+SERVED = {
+    "class of CUDA": ("class CUDAAccelerator:\n    def f(self):\n        seek(1)", True),
+    "processor": ("class IPAdapterXFormersAttnProcessor:\n    x = seek(1)", True),
+    "function": ("def get_bnb_device_map():\n    seek(1)", True),
+    "other class": ("class Accelerator:\n    def f(self):\n        seek(1)", False),
+    "test": ("if use_apex:\n    seek(1)", False),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), SERVED.values(), ids=SERVED)
+def test_serves_others(source: str, expected: bool) -> None:
+    """Classes and functions that are named for CUDA or its libraries are not a TPU's."""
+    module, node = seek(source)
+    assert module.backends.serves_others(node) is expected

@@ -18,6 +18,7 @@ from tpu_audit.rules.python.context import is_test_path
         ("conftest.py", True),
         ("pkg\\tests\\a.py", True),
         ("pkg/testing_utils.py", True),
+        ("pkg/test_utils/training.py", True),
         ("pkg/latest/a.py", False),
         ("pkg/contest.py", False),
         ("train.py", False),

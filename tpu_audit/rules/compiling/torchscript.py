@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -18,7 +19,6 @@ _NAMES = tuple(
     f"torch.jit.{name}"
     for name in (
         *("script", "trace", "trace_module", "freeze", "optimize_for_inference", "load"),
-        "script_if_tracing",
         "ScriptModule",
         "script_method",
     )
@@ -45,6 +45,9 @@ RULE = Rule(
         Case("import jax\nf = jax.jit(g)\n"),
         Case("import torch\n@torch.jit.unused\ndef f(x):\n    return x\n"),
         Case("from numba import jit\n@jit\ndef f(x):\n    return x\n"),
+        Case("import torch\n@torch.jit.script_if_tracing\ndef f(x):\n    return x\n"),
+        Case("import torch\ndef to_torchscript(m):\n    return torch.jit.script(m)\n"),
+        Case("import torch\ndef _log_graph(m, x):\n    w.add_graph(torch.jit.trace(m, x), [])\n"),
     ),
     invalid=(
         Case("import torch\nm = torch.jit.script(m)\n", lines=(2,), columns=(5,)),
@@ -58,7 +61,9 @@ RULE = Rule(
 
 @RULE.use(*_NAMES)
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
-    """Find calls and decorators."""
+    """Find calls and decorators; what exports a model or shows its graph is asked for."""
+    if module.context(node).function is not None and on_host(node, module):
+        return
     yield module.hit(
         node,
         f"`{name}` keeps the code from the TPU's compiler",

@@ -32,6 +32,12 @@ _SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
 _STATED = re.compile(r"(?:cuda|gpu)\w*(?:available|count|present)|^cuda$", re.IGNORECASE)
 _HALVES = ("fp16", "half", "is_half", "use_fp16", "use_half")
 """Arguments that halve a model: the rule on dtypes chosen by CUDA has them."""
+_DECIDED = re.compile(
+    r"device|backend|nccl|distributed|world|rank|gpus?\b|n_gpu|num_proc|workers|\.to\(|\.cuda\("
+    r"|model|accelerat|pin_memory",
+    re.IGNORECASE,
+)
+"""Words of what runs elsewhere, or not at all, because CUDA is missing."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
 RULE = Rule(
@@ -86,7 +92,21 @@ RULE = Rule(
             severity=Severity.ERROR,
             fixed="from torch import cuda\nimport torch\ntorch.accelerator.synchronize()\n",
         ),
-        Case("import torch\nif torch.cuda.is_available():\n    start()\n", lines=(2,)),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    start()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    start(backend='nccl')\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            "import torch\ndef num_cuda_devices():\n    return torch.cuda.device_count()\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case(
             "import torch\nif not torch.cuda.is_available():\n    raise RuntimeError\n",
             lines=(2,),
@@ -164,7 +184,8 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         severity = Severity.INFO if optional else Severity.ERROR
         effect = f"{effect}, and this code demands it"
     elif _explains(node, module) or (
-        severity is Severity.WARNING and (guarded is Guarded.EXTRA or _is_said(node, module))
+        severity is Severity.WARNING
+        and (guarded is Guarded.EXTRA or _is_said(node, module) or not _decides(node, module))
     ):
         severity = Severity.INFO
     yield module.hit(
@@ -174,6 +195,24 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         fix=_fix(node, place, module),
         severity=severity,
     )
+
+
+def _decides(node: ast.expr, module: Module) -> bool:
+    """Tell whether a device, a backend or a number of processes depends on the answer.
+
+    Not where a function answers for CUDA by its name: who calls it asks for no other device.
+    """
+    function = module.context(node).function
+    if function is not None and "cuda" in function.name:
+        return False
+    child: ast.AST = node
+    parent = module.parent(node)
+    while isinstance(parent, ast.expr | ast.keyword) and not isinstance(parent, ast.IfExp):
+        child, parent = parent, module.parent(parent)
+    if isinstance(parent, ast.If) and child is parent.test:
+        arms = [*parent.body, *parent.orelse]
+        return any(_DECIDED.search(module.code(one)) for one in arms)
+    return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
 
 
 def _fix(node: ast.expr, place: str, module: Module) -> Fix:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.cuda_api.environment import Use, is_run, is_update, use_of
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.guards import says
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -100,6 +101,12 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import os\nos.environ["CUDA_LAUNCH_BLOCKING"] = "0"\n'
+            "raise ValueError(f\"no GPU in {os.environ.get('CUDA_VISIBLE_DEVICES')}\")\n",
+            lines=(2, 3),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
             lines=(2,),
             severity=Severity.INFO,
@@ -141,15 +148,28 @@ def _hit(node: ast.AST, name: str, use: Use, module: Module) -> Hit:
         f"a TPU ignores `{name}`",
         advice,
         fix=_fix(node, name, module),
-        severity=Severity.INFO if name in _MINOR or _hides(node, module) else None,
+        severity=Severity.INFO if name in _MINOR or _is_idle(node, name, module) else None,
     )
 
 
-def _hides(node: ast.AST, module: Module) -> bool:
-    """Tell a value that hides all GPUs: the CPU is wanted."""
+def _is_idle(node: ast.AST, name: str, module: Module) -> bool:
+    """Tell what asks nothing of a TPU: hidden GPUs, a switch turned off, a message."""
+    parent: ast.AST | None = node
+    while isinstance(parent, ast.expr):
+        parent = module.parent(parent)
+        if isinstance(parent, ast.FormattedValue):
+            return isinstance(module.statement(node), ast.Raise) or _says(parent, module)
     statement = module.statement(node)
     value = statement.value if isinstance(statement, ast.Assign) else None
-    return isinstance(value, ast.Constant) and value.value in {"", "-1"}
+    idle = {"", "-1"} if name == "CUDA_VISIBLE_DEVICES" else {"", "0"}
+    return isinstance(value, ast.Constant) and value.value in idle
+
+
+def _says(text: ast.AST, module: Module) -> bool:
+    call: ast.AST | None = text
+    while isinstance(call, ast.expr) and not isinstance(call, ast.Call):
+        call = module.parent(call)
+    return isinstance(call, ast.Call) and says(call.func)
 
 
 def _knows_tpu(name: str, module: Module) -> bool:

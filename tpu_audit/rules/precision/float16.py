@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.precision.dtypes import AMP, REFERENCE, is_wished, takes_dtype
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.arguments import renamed
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
@@ -42,6 +43,8 @@ RULE = Rule(
         Case("import torch\nif x.dtype == torch.float16:\n    x = x.float()\n"),
         Case('import torch\nTYPES = {"fp16": torch.float16, "fp32": torch.float32}\n'),
         Case("import torch\nif args.half:\n    model.half()\n"),
+        Case("import torch\ny = x.to(torch.float16).float()\n"),
+        Case("import torch\ndef strip(m, path):\n    m.half()\n    torch.save(m, path)\n"),
         Case("class W(Base):\n    def half(self):\n        return super().half()\n"),
         Case("import numpy as np\nx = x.astype(np.float16)\n"),
         Case("import torch\nH = torch.float16\nif args.half:\n    m = m.to(H)\n"),
@@ -87,6 +90,8 @@ RULE = Rule(
 def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find the dtype where it is worked with."""
     del name
+    if _is_cast_back(node, module):
+        return
     if takes_dtype(node, module) and not is_wished(node, module):
         yield module.hit(node, _MESSAGE, _ADVICE, fix=_fix(node, module))
 
@@ -96,9 +101,26 @@ def method(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find ``x.half()``."""
     if call.args or call.keywords or module.is_imported(receiver) or is_wished(call, module):
         return
+    if _is_stored(call, module):
+        return
     edit = renamed(call, f"to({repair.torch_name(module)}.bfloat16)", module)
     fix = repair.fix(module, Applicability.UNSAFE, edit) if edit else None
     yield module.hit(call, _MESSAGE, _ADVICE, fix=fix, span=module.method_span(call))
+
+
+def _is_cast_back(node: ast.expr, module: Module) -> bool:
+    """Tell ``x.to(torch.float16).float()``, which rounds and works on in float32."""
+    call = module.parent(node)
+    return isinstance(call, ast.Call) and getattr(module.parent(call), "attr", "") == "float"
+
+
+def _is_stored(call: ast.Call, module: Module) -> bool:
+    """Tell ``x.half()`` of what a checkpoint holds: a copy, or in a function that saves."""
+    around = module.context(call).function
+    if around is None:
+        return False
+    callees = [n.func for n in descend(around) if isinstance(n, ast.Call)]
+    return any("save" in getattr(c, "attr", getattr(c, "id", "")).lower() for c in callees)
 
 
 def _fix(node: ast.expr, module: Module) -> Fix:

@@ -19,18 +19,27 @@ if TYPE_CHECKING:
 _LIBRARIES = (
     *("bitsandbytes", "bnb", "tensorrt", "megatron", "nunchaku", "apex", "xformers", "awq"),
     *("autoawq", "gptq", "eetq", "aqlm", "fbgemm", "exllama", "marlin", "sageattention"),
-    *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4"),
+    *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4", "transformer_engine"),
+    *("deepgemm", "sonicmoe", "bitnet", "compressed_tensors", "finegrained_fp8", "fp_quant"),
+    *("sinq", "deepspeed"),
 )
 """Libraries and formats that have kernels for CUDA alone, as files and options spell them."""
 _NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(_LIBRARIES)})(?![a-z])")
 _OF_CUDA = re.compile(r"(?<![a-z])(?:cuda|nccl|nvidia)(?![a-z])")
+_OF_GPU = re.compile(r"(?<![a-z])(?:cuda|nvidia|gpu)(?![a-z])")
 _CHOSEN = frozenset(
     {"quantizers", "quantization", "integrations", "backends", "plugins", "precision"}
 )
 """Folders with one file, or one folder, for each thing to choose from."""
-_DEVICES = frozenset({"accelerators", "platforms", "backends"})
+_DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
 """Folders with one file a kind of device."""
 _HELPERS = frozenset({"utils"})
+_RUNTIMES = re.compile(
+    r"^(?:hailo|openvino|coreml|onnx|tensorflow|paddle|rknn|mnn|ncnn|imx|axelera|executorch|litert"
+    r"|tflite|qnn|torchscript)$"
+)
+"""Programs that run models without PyTorch, as files of backends are named."""
+_CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -56,6 +65,33 @@ class Backends:
         """Tell whether a TPU comes to ``node`` only if asked for what CUDA alone has."""
         return self.is_file or any(
             self._is_check(one) or self._is_helper(one) for one in self._functions(node)
+        )
+
+    def serves_others(self, node: ast.AST) -> bool:
+        """Tell whether ``node`` is of a backend, a class or a function for other than TPUs.
+
+        What is written there is right for what it serves; a TPU needs one of its own.
+        """
+        if self.owns(node):
+            return True
+        parent = self._module.parent(node)
+        while parent is not None:
+            if isinstance(parent, ast.ClassDef) and _CUDA_CLASS.search(parent.name):
+                return True
+            if isinstance(parent, ast.FunctionDef) and names_library(parent.name):
+                return True
+            parent = self._module.parent(parent)
+        return False
+
+    def is_offered(self, node: ast.AST) -> bool:
+        """Tell whether ``node`` is in a function that is named for CUDA and that others call.
+
+        Those others know when to: ``get_max_cuda_memory``, ``prepare_for_cuda``.
+        """
+        return any(
+            "cuda_graph" in one.name
+            or (_OF_CUDA.search(one.name) and not self._module.calls.sites(one))
+            for one in self._functions(node)
         )
 
     def is_option(self, node: ast.AST) -> bool:
@@ -96,7 +132,7 @@ class Backends:
 
 
 def _is_backend(folder: str, name: str) -> bool:
-    if folder in _DEVICES and _OF_CUDA.search(name):
+    if folder in _DEVICES and (_OF_GPU.search(name) or _RUNTIMES.match(name)):
         return True
     return folder in _CHOSEN | _HELPERS and names_library(name)
 

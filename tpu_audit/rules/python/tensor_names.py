@@ -29,7 +29,18 @@ NOT_TENSORS = re.compile(
 """Names below ``torch`` whose call or value is no tensor."""
 HOST_RESULTS = frozenset(
     {
-        *("item", "tolist", "numpy", "size", "dim", "numel", "stride", "nelement", "ndimension"),
+        *(
+            "item",
+            "get_seq_length",
+            "tolist",
+            "numpy",
+            "size",
+            "dim",
+            "numel",
+            "stride",
+            "nelement",
+            "ndimension",
+        ),
         *("element_size", "data_ptr", "is_contiguous", "get_device", "is_floating_point"),
         *("is_complex", "storage_offset", "backward", "named_parameters", "parameters"),
         *("state_dict", "keys", "append", "startswith", "endswith", "join", "strip", "lower"),

@@ -109,7 +109,9 @@ class Tensors:
             text = isinstance(node.left, ast.JoinedStr | ast.List)
             if text or isinstance(node.left.value, str):  # type: ignore[union-attr] # a Constant
                 return Holds.OTHER
-        return _most((self.of(node.left), self.of(node.right)))
+        held = {self.of(node.left), self.of(node.right)}
+        # What meets a tensor of the host's is a number or of the host too.
+        return Holds.HOST if held == {Holds.HOST, Holds.UNKNOWN} else _most(held)
 
     def _unary(self, node: ast.UnaryOp) -> Holds:
         return Holds.OTHER if isinstance(node.op, ast.Not) else self.of(node.operand)

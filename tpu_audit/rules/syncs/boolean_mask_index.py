@@ -37,6 +37,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor, fg_mask: torch.Tensor):\n"
+            "    fg_mask = fg_mask.nonzero(as_tuple=True)\n    return x[fg_mask].sum()\n"
+        ),
         Case("import torch\ndef forward(self, x, i):\n    return x[i], x[:, 1:], x[x.argmax()]\n"),
         Case("import pandas as pd\ndef step(df):\n    return df[df.x > 0]\n"),
         Case(

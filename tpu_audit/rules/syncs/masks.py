@@ -18,6 +18,8 @@ _MAKERS = frozenset(
         *("logical_and", "logical_or", "logical_not", "logical_xor"),
     }
 )
+_INDICES = frozenset({"nonzero", "argwhere", "argsort", "where", "topk", "flatnonzero"})
+"""What makes indices of a mask: indexing with these waits no more."""
 _DEPTH = 4
 
 
@@ -36,9 +38,19 @@ def is_mask(node: ast.expr, module: Module, depth: int = _DEPTH) -> bool:
     return isinstance(node, ast.Attribute) and _NAME.search(node.attr) is not None
 
 
+def _is_index(value: ast.expr) -> bool:
+    while isinstance(value, ast.Subscript | ast.Attribute):
+        value = value.value
+    callee = value.func if isinstance(value, ast.Call) else None
+    counts = len(value.args) <= 1 if isinstance(value, ast.Call) else False
+    return counts and getattr(callee, "attr", "") in _INDICES
+
+
 def _is_named_mask(node: ast.Name, module: Module, depth: int) -> bool:
     bindings = module.scopes.bindings(node)
     values = [binding.value for binding in bindings if binding.value is not None]
+    if any(_is_index(value) for value in values):
+        return False
     if any(is_mask(value, module, depth - 1) for value in values):
         return True
     return _NAME.search(node.id) is not None and tensors(module).of(node) is not Holds.OTHER
