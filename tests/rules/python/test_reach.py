@@ -40,6 +40,7 @@ PLACES = {
     "deny list's arm": ('if d.type in ("mps", "npu"):\n    seek(1)', State.DEAD),
     "old PyTorch": ("if TORCH_2_4:\n    pass\nelse:\n    seek(1)", State.DEAD),
     "old PyTorch's else": ("if TORCH_2_4:\n    seek(1)", State.LIVE),
+    "torch.accelerator": ('d = 1 if hasattr(torch, "accelerator") else seek("cuda")', State.DEAD),
     "no old PyTorch": ("x = 1 if not _TORCH_GREATER_EQUAL_2_4 else seek(1)", State.LIVE),
     "old PyTorch, asked": ('if is_torch_version("<", "2.3"):\n    seek(1)', State.DEAD),
     "old PyTorch, at least": ('if is_torch_version(">=", "2.3"):\n    seek(1)', State.LIVE),

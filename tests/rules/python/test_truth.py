@@ -23,6 +23,12 @@ FALSE = {
     ),
     "args attribute": "args.cuda = not args.no_cuda and torch.cuda.is_available()\nseek(args.cuda)",
     "own helper": "def gpu():\n    return torch.cuda.is_available()\nseek(gpu())",
+    "autocast of CUDA": "import torch\nseek(torch.is_autocast_enabled())",
+    "placeholder": (
+        'cuda_available = "NA"\nif has_torch:\n    cuda_available = torch.cuda.is_available()\n'
+        "seek(cuda_available)"
+    ),
+    "flex attention's flag": "from lib import HAS_FLEX_ATTENTION\nseek(HAS_FLEX_ATTENTION)",
     "group's backend": "import torch\nseek(torch.distributed.get_backend() == 'nccl')",
     "group's backend, kept": (
         "import torch.distributed as dist\nname = dist.get_backend()\n"
@@ -111,6 +117,7 @@ def test_true_on_tpu(source: str) -> None:
 
 
 UNKNOWN = {
+    "autocast of a device": "import torch\nseek(torch.is_autocast_enabled(device.type))",
     "option": "seek(args.cuda)",
     "option or": "seek(args.cuda or torch.cuda.is_available())",
     "parameter": "def f(use_cuda=True):\n    seek(use_cuda)",

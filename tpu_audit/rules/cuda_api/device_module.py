@@ -71,7 +71,7 @@ def is_of_device_module(node: ast.expr, module: Module) -> bool:
 
 def _is_lookup(call: ast.Call, module: Module) -> bool:
     if module.is_named(call.func, _GET):
-        return True
+        return not call.args or not _is_refused(call.args[0], module)
     if getattr(call.func, "id", "") != "getattr" or len(call.args) < 2:  # noqa: PLR2004 # of getattr
         return False
     return "torch" in module.qualified(call.args[0]) and _is_device_type(call.args[1], module)
@@ -109,7 +109,10 @@ def _refuses(statement: ast.If, device: ast.expr, module: Module) -> bool:
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn):
         return False
     kinds = [getattr(kind, "value", None) for kind in module.elements(test.comparators[0])]
-    same = ast.dump(test.left) == ast.dump(device)
+    asked = test.left
+    if isinstance(asked, ast.Attribute) and asked.attr == "type":
+        asked = asked.value
+    same = ast.dump(asked) == ast.dump(device) or ast.dump(test.left) == ast.dump(device)
     return same and bool(kinds) and "tpu" not in kinds and isinstance(statement.body[-1], ast.Raise)
 
 

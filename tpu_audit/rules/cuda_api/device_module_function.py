@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 _ACCELERATOR = "torch.accelerator."
 
+_RARE = frozenset(
+    {"graph", "CUDAGraph", "graph_pool_handle", "MemPool", "MemPoolContext", "use_mem_pool"}
+)
+"""What other devices do not have either: code that takes it has asked for it before."""
+
 RULE = Rule(
     code="TPA203",
     name="device-module-function",
@@ -58,6 +63,10 @@ RULE = Rule(
         Case(
             "import torch\ndef f(device):\n    if device not in ('cuda', 'npu', 'xpu'):\n"
             "        raise ValueError(device)\n    getattr(torch, device).set_device(0)\n"
+        ),
+        Case(
+            "import torch\ndef f(device):\n    if device.type not in ('cuda', 'xpu'):\n"
+            "        raise ValueError(device)\n    torch.get_device_module(device).synchronize()\n"
         ),
         Case("import torch\nwith getattr(torch, device.type).stream(s):\n    pass\n"),
         Case('import torch\nfree = getattr(torch.get_device_module(), "empty_cache", None)\n'),
@@ -97,6 +106,11 @@ RULE = Rule(
             "total = api(dev).memory_reserved()\n",
             lines=(4,),
         ),
+        Case(
+            "import torch\ndef pool(p):\n    return torch.get_device_module().use_mem_pool(p)\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case("import torch\ncap = torch.get_device_module().get_device_capability()\n", lines=(2,)),
     ),
 )
@@ -115,12 +129,13 @@ def _hit(node: ast.expr, name: str, module: Module) -> Hit:
     replacement = tpu_names()[name].replacement if internal else _of_cuda(name)
     effect = "is internal to TorchTPU and raises when called" if internal else "does not exist"
     caught = module.context(node).caught
+    severity = Severity.WARNING if caught else None
     return module.hit(
         node,
         f"on a TPU this module is `torch.tpu`, where `{name}` {effect}",
         f"write `{replacement}`" if replacement else "leave it out on a TPU",
         fix=_fix(node, replacement, module),
-        severity=Severity.WARNING if caught else None,
+        severity=Severity.INFO if name in _RARE else severity,
         cause=name,
     )
 

@@ -75,6 +75,14 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case('assert device.type in ("cpu", "cuda"), device\n', lines=(1,)),
+        Case(
+            "import torch\n"
+            "if q.device.type != 'cuda' or torch.cuda.get_device_capability()[0] < 9:\n"
+            "    raise ValueError('needs Hopper')\n"
+            "if key.device.type != 'cuda':\n    raise ValueError('calling the CUDA kernel')\n",
+            lines=(2, 4),
+            severity=Severity.INFO,
+        ),
         Case('if x.device.type != "cuda":\n    raise ValueError("CUDA only")\n', lines=(1,)),
         Case(
             'if kind_of(device):\n    pass\nif device not in {"cuda", "cpu"}:\n'
@@ -125,7 +133,7 @@ def check_test(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if is_of_cuda(test, module) or _is_for_old_versions(test, module):
         return
     if effect(test, module) is Effect.REJECTED:
-        severity = Severity.INFO if module.backends.is_option(test) else None
+        severity = Severity.INFO if _is_for_kernels(test, module) else None
         message = "a TPU is refused here, since it is not CUDA"
         yield module.hit(test, message, _ADVICE, severity=severity)
     elif _leaves_unbound(test, module):
@@ -206,6 +214,19 @@ def check_table(subscript: ast.Subscript, module: Module) -> Iterator[Hit]:
         keys = [getattr(key, "value", None) for key in table.keys]
         if "cuda" in keys and all(key in _KINDS for key in keys):
             yield module.hit(subscript, "the table has no entry for a TPU: KeyError", _ADVICE)
+
+
+def _is_for_kernels(test: ast.expr, module: Module) -> bool:
+    """Tell a refusal by what has kernels for CUDA alone: a compute capability, a library."""
+    if module.backends.is_option(test):
+        return True
+    whole, top = test, module.parent(test)
+    while isinstance(top, ast.expr):
+        whole, top = top, module.parent(top)
+    words = (getattr(n, "attr", getattr(n, "id", "")) for n in descend(whole))
+    refused = top.body[-1] if isinstance(top, ast.If) else whole
+    texts = (str(getattr(n, "value", "")) for n in descend(refused))
+    return "get_device_capability" in words or any("CUDA kernel" in text for text in texts)
 
 
 def _is_for_old_versions(node: ast.AST, module: Module) -> bool:

@@ -57,6 +57,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "from typing import Union\nimport torch\n"
+            "Bools = Union[torch.BoolTensor, torch.cuda.BoolTensor]\n"
+        ),
         Case("import torch\nx = x.type(torch.FloatTensor)\n"),
         Case('NAMES = {"torch.cuda.FloatTensor": 4}\n# cuda\n'),
         Case("import torch\nif x.is_cuda:\n    y = torch.cuda.FloatTensor(3)\n"),
@@ -109,6 +113,8 @@ RULE = Rule(
 @RULE.use(*_TYPES)
 def check_type(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses of the types."""
+    if _is_annotation(node, module):
+        return
     choice = _choice(node, module)
     if choice is not None:
         yield module.hit(
@@ -120,6 +126,14 @@ def check_type(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         )
         return
     yield from _hit(node, name, module)
+
+
+def _is_annotation(node: ast.expr, module: Module) -> bool:
+    """Tell a type in ``Union[torch.Tensor, torch.cuda.FloatTensor]``: the class itself exists."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Tuple):
+        node, parent = parent, module.parent(parent)
+    return isinstance(parent, ast.Subscript) and parent.slice is node
 
 
 @RULE.string("torch.cuda.")

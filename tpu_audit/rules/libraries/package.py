@@ -21,6 +21,8 @@ class Package:
     """What happens on a TPU; completes "on a TPU ..."."""
     instead: str
     """What to use: one sentence."""
+    runs_on_host: bool = False
+    """It is imported and runs without CUDA, on the host's CPU."""
     builds: bool = False
     """Its installation compiles CUDA code, and so fails without the CUDA toolkit."""
     commands: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tpu_audit.rules.python.canonical import canonical
 from tpu_audit.rules.python.scopes import Binding, Kind
+from tpu_audit.rules.python.torch_versions import asks_version
 from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class Names:
         return _NONE if rule is None else rule(node, depth)
 
     def _arms(self, node: ast.IfExp, depth: int) -> frozenset[str]:
-        return self._any((node.body, node.orelse), depth - 1)
+        recent = asks_version(node.test)
+        arms = (node.body, node.orelse) if recent is None else ((node.orelse, node.body)[recent],)
+        return self._any(arms, depth - 1)
 
     def _operands(self, node: ast.BoolOp, depth: int) -> frozenset[str]:
         return self._any(node.values, depth - 1)

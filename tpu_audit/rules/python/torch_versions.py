@@ -12,6 +12,8 @@ _FLAG = re.compile(
 )
 """Flags of projects for a PyTorch of at least a version: ``TORCH_2_4``."""
 _HELPERS = frozenset({"is_torch_version", "is_torch_greater_or_equal", "is_torch_higher_equal"})
+_RECENT = frozenset({"accelerator", "compile", "get_device_module", "amp", "export"})
+"""What every PyTorch that TPUs work with has."""
 _VERSION = re.compile(r"^(\d+)\.(\d+)")
 _OLDEST = (2, 11)
 """The oldest PyTorch that TorchTPU works with."""
@@ -39,6 +41,8 @@ def asks_version(test: ast.expr) -> bool | None:
 
 def _asked(call: ast.Call) -> bool | None:
     word = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if word == "hasattr" and len(call.args) > 1 and getattr(call.args[0], "id", "") == "torch":
+        return True if getattr(call.args[1], "value", None) in _RECENT else None
     texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
     known = [text for text in texts if isinstance(text, str)]
     if word not in _HELPERS or not known or not _is_old(known[-1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tpu_audit.rules.python.scopes import Kind
@@ -66,6 +67,8 @@ _TRUE = frozenset(
 )
 _TRUE_HELPERS = frozenset({"get_current_accelerator", "current_accelerator"})
 _FALSE_ATTRIBUTES = frozenset({"is_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"})
+_NO_KERNELS = re.compile(r"^_?(?:HAS|SUPPORTS|USE)_FLEX_ATTENTION$")
+"""Flags that libraries set by a CUDA device's capability."""
 _NEVER = frozenset({ast.Eq, ast.In, ast.Is})
 _ALWAYS = frozenset({ast.NotEq, ast.NotIn, ast.IsNot})
 _NUMBERS = {
@@ -138,8 +141,10 @@ class Truths:
         if bindings and self._module.libraries.soft_flag(node):
             return False
         if any(b.kind is not Kind.ASSIGN or b.value is None for b in bindings):
-            return self._named(node)
+            return False if _NO_KERNELS.search(node.id) else self._named(node)
         truths = [self.constant(b.value) for b in bindings if b.value is not None]
+        if False in truths and node.id.endswith("cuda_available"):
+            return False  # the other value is a placeholder: "not known yet"
         return _agreed(truths) if truths else self._named(node)
 
     def _attribute(self, node: ast.Attribute) -> bool | None:
@@ -164,8 +169,8 @@ class Truths:
 
     def _call(self, node: ast.Call) -> bool | None:
         named = self._named(node.func)
-        if named is not None:
-            return named
+        if named is not None or _asks_for_autocast_of_cuda(node):
+            return bool(named)
         word = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if word == "startswith" and node.args and isinstance(node.func, ast.Attribute):
             return self.membership(node.func.value, node.args[:1], positive=True)
@@ -283,6 +288,17 @@ class Truths:
             return False
         values = [b.value for b in self._module.scopes.bindings(node)]
         return bool(values) and all(isinstance(v, ast.Call) and self._is_zero(v) for v in values)
+
+
+def _asks_for_autocast_of_cuda(call: ast.Call) -> bool:
+    """Tell ``torch.is_autocast_enabled()``: without a device it is about CUDA's."""
+    callee = call.func
+    return (
+        isinstance(callee, ast.Attribute)
+        and callee.attr == "is_autocast_enabled"
+        and not call.args
+        and not call.keywords
+    )
 
 
 def _agreed(truths: list[bool | None]) -> bool | None:
