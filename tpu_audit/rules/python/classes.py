@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 _IDENTIFIER = re.compile(r"\w+")
 
 
+_MOST = 40
+"""Values of one attribute that are looked at: generated code may have thousands."""
+
+
 class Classes:
     """Stores to attributes in one module, by class."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._known: dict[tuple[ast.ClassDef, str], tuple[ast.expr, ...]] = {}
 
     @cached_property
     def by_name(self) -> dict[str, ast.ClassDef]:
@@ -41,10 +46,16 @@ class Classes:
 
     def attribute(self, owner: ast.ClassDef, name: str, depth: int = 4) -> tuple[ast.expr, ...]:
         """Return what is stored in an attribute of a class or of its bases in this module."""
+        key = (owner, name)
+        if key not in self._known:
+            self._known[key] = ()  # for classes that inherit from one another
+            self._known[key] = self._find(owner, name, depth)[:_MOST]
+        return self._known[key]
+
+    def _find(self, owner: ast.ClassDef, name: str, depth: int) -> tuple[ast.expr, ...]:
         found = [
             value
-            for store in self._module.index.attributes.get(name, ())
-            if isinstance(store.ctx, ast.Store) and _is_own(store)
+            for store in self._own_stores(name)
             for value in (self._assigned(store),)
             if value is not None and self.enclosing(store) is owner
         ]
@@ -60,6 +71,11 @@ class Classes:
             for value in self.attribute(base, name, depth - 1)
         )
 
+    def _own_stores(self, name: str) -> list[ast.Attribute]:
+        """Return the places that write to ``self.NAME``."""
+        stores = self._module.index.attributes.get(name, ())
+        return [store for store in stores if isinstance(store.ctx, ast.Store) and _is_own(store)]
+
     def stored_in(self, holder: str, name: str) -> list[ast.expr]:
         """Return what statements of the file assign to ``holder.name``."""
         values = [
@@ -69,7 +85,7 @@ class Classes:
             and isinstance(store.value, ast.Name)
             and store.value.id == holder
         ]
-        return [value for value in values if value is not None]
+        return [value for value in values if value is not None][:_MOST]
 
     def fields(self, node: ast.Attribute) -> tuple[ast.expr, ...]:
         """Return defaults of ``config.attr`` where ``config`` is of a class of this module."""

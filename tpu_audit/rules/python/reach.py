@@ -58,6 +58,7 @@ class Reachability:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._known: dict[ast.AST, Reach] = {}
+        self._blocks: dict[int, list[tuple[int, ast.If]]] = {}
         self._inner: dict[ast.AST, ast.Call | None] = {}
 
     def of(self, node: ast.AST) -> Reach:
@@ -201,14 +202,25 @@ class Reachability:
 
         ``raise`` and ``assert`` do not count: they demand CUDA rather than offer another way.
         """
-        for earlier in self._module.index.block(statement):
-            if earlier is statement:
+        block = self._module.index.block(statement)
+        for place, earlier in self._leaving(block):
+            if place >= statement.lineno:
                 return
-            if isinstance(earlier, ast.If):
-                yield from self._left_by(earlier)
+            yield from self._left_by(earlier)
+
+    def _leaving(self, block: list[ast.stmt]) -> list[tuple[int, ast.If]]:
+        """Return the ``if`` statements of a block that leave it, with their last lines."""
+        key = id(block)
+        if key not in self._blocks:
+            self._blocks[key] = [
+                (one.end_lineno or one.lineno, one)
+                for one in block
+                if isinstance(one, ast.If) and _leaves(one)
+            ]
+        return self._blocks[key]
 
     def _left_by(self, earlier: ast.If) -> Iterator[Guard]:
-        truth = self._module.truth(earlier.test) if _leaves(earlier) else None
+        truth = self._module.truth(earlier.test)
         if truth is None:
             return
         if isinstance(earlier.body[-1], _LEAVES):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = ast.Module | ast.ClassDef | FunctionNode | ast.ListComp | ast.SetComp | ast.DictComp
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MOST = 40
+"""Bindings of one name that a use may see: the nearest, where generated code has more."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 Declaration = ast.alias | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Position = tuple[int, int]
@@ -80,7 +83,7 @@ class Scopes:
         while scope is not None:
             if scope in table and (scope is own or not isinstance(scope, ast.ClassDef)):
                 found = table[scope]
-                return tuple(self._reaching(found, name) if scope is own else found)
+                return tuple(self._reaching(found, name) if scope is own else found[:_MOST])
             scope = self.owner(scope)
         return ()
 
@@ -207,15 +210,14 @@ class Scopes:
         """Drop the bindings that a later, certain one hides from ``use``."""
         if len(found) == 1:
             return found
-        here = position(use)
-        before = [binding for binding in found if binding.end <= here]
+        cut = bisect_right(found, position(use), key=lambda binding: binding.end)
         kept: list[Binding] = []
-        for binding in reversed(before):
+        for binding in reversed(found[max(0, cut - _MOST) : cut]):
             kept.append(binding)
             if self._certain(binding, use):
                 break
-        kept += self._around(found[len(before) :], use)
-        return kept or found
+        kept += self._around(found[cut : cut + _MOST], use)
+        return kept or found[:_MOST]
 
     def _certain(self, binding: Binding, use: ast.Name) -> bool:
         """Whether the binding's statement runs whenever ``use`` does, as it stands before it."""
