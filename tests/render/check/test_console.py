@@ -88,6 +88,7 @@ def test_next_command() -> None:
     notes = report(findings=(), causes=(cause(severity=Severity.INFO),))
 
     assert render(manual).endswith("Next: tpu-audit explain TPA103\n")
+    assert "Next: tpu-audit fix PATH...   (" in render(report(paths=("a", "b", "c", "d")))
     assert "Next: tpu-audit scan MODEL" in render(clean)
     assert "Findings: none" in render(clean)
     assert "Next: tpu-audit scan MODEL" in render(notes)

@@ -24,10 +24,10 @@ VIEW = CheckView()
 
 
 def test_concise() -> None:
-    """``path:line:column: CODE message``, then what could not be read."""
+    """``path:line:column: CODE severity: message``, then what could not be read."""
     lines = ConciseRenderer().render(report(), VIEW).splitlines()
 
-    assert lines[0].startswith("a, b.py:2:19: TPA103 `.cuda()` raises")
+    assert lines[0].startswith("a, b.py:2:19: TPA103 error: `.cuda()` raises")
     assert lines[-1] == "c.py:3: could not read: not valid Python 3: x"
     shown = ConciseRenderer().render(report(), CheckView(show_suppressed=True))
     assert "[ignored by comment]" in shown

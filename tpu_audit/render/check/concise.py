@@ -1,4 +1,4 @@
-"""One line a finding, as editors and other tools read it: ``path:line:column: CODE message``."""
+"""One line a finding, as editors and other tools read it."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def _lines(report: CheckReport, view: CheckView) -> Iterator[str]:
 
 
 def line_of(finding: Finding) -> str:
-    """Return ``path:line:column: CODE message``."""
+    """Return ``path:line:column: CODE severity: message``."""
     where = finding.location
-    return f"{where.path}:{where.line}:{where.column}: {finding.code} {finding.message}"
+    place = f"{where.path}:{where.line}:{where.column}"
+    return f"{place}: {finding.code} {finding.severity.value}: {finding.message}"

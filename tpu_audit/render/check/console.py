@@ -124,7 +124,8 @@ def _unread_count(report: CheckReport) -> str:
 
 def next_command(report: CheckReport) -> str:
     """Return the next command: repair what is safe, explain the worst, or audit the model."""
-    paths = " ".join(map(shlex.quote, report.paths))
+    many = len(report.paths) > _FEW_PLACES
+    paths = "PATH..." if many else " ".join(map(shlex.quote, report.paths))
     repairs = sum(finding.fixable == "safe" for finding in report.findings)
     if repairs:
         return (
