@@ -11,6 +11,7 @@ from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.guards import Guarded, guard_of, says
 from tpu_audit.rules.python.tests import TestMarks
 from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.rules.symbols.demands import needs_cuda
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -215,11 +216,31 @@ def _decides(node: ast.expr, module: Module) -> bool:
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
 
 
-def _fix(node: ast.expr, place: str, module: Module) -> Fix:
+def _fix(node: ast.expr, place: str, module: Module) -> Fix | None:
+    if place == "is_available" and needs_cuda(_guarded(node, module), module):
+        return None
     guards = place in {"is_available", "device_count"}
     level = Applicability.UNSAFE if guards else Applicability.SAFE
     text = f"{repair.torch_name(module)}.accelerator.{place}"
     return repair.fix(module, level, module.edit(node, text))
+
+
+def _guarded(node: ast.expr, module: Module) -> list[ast.AST]:
+    """Return the code that runs only where the test holds, itself or by the variable it sets."""
+    test: ast.AST | None = node
+    found: list[ast.AST] = []
+    while isinstance(test, ast.expr):
+        parent = module.parent(test)
+        if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+            found += parent.values
+        elif isinstance(parent, ast.If | ast.IfExp) and test is parent.test:
+            found += parent.body if isinstance(parent.body, list) else [parent.body]
+        elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+            for use in module.index.names[parent.targets[0].id]:
+                if isinstance(use.ctx, ast.Load) and use.lineno > parent.lineno:
+                    found += _guarded(use, module)
+        test = parent
+    return found
 
 
 def _chooses_device(node: ast.expr, module: Module) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.rules.symbols.demands import needs_cuda
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -33,8 +35,9 @@ RULE = Rule(
         "without a message.",
         example='device = "cuda" if torch.cuda.is_available() else "cpu"',
         instead='device = torch.accelerator.current_accelerator() or torch.device("cpu")',
-        fix_safety="Safe where the test is the call alone; elsewhere nothing is rewritten, since "
-        "the test may hold a wish of the user.",
+        fix_safety="Safe for an expression whose test is the call alone; with a longer one, maybe "
+        "with a wish of the user, an expression is not rewritten. Unsafe for an `if`: another "
+        "accelerator then runs what only CUDA ran.",
         references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
     ),
     valid=(
@@ -68,12 +71,34 @@ RULE = Rule(
             'import torch\nif torch.cuda.is_available():\n    device = "cuda"\nelse:\n'
             '    device = "cpu"\n',
             lines=(2,),
+            fixed="import torch\nif torch.accelerator.is_available():\n"
+            f'    device = str({_DEVICE})\nelse:\n    device = "cpu"\n',
         ),
-        Case("import torch\nif torch.cuda.is_available():\n    model.cuda()\n", lines=(2,)),
+        Case(
+            "import torch\nif torch.cuda.is_available() and not off:\n"
+            "    torch.cuda.set_device(rank)\n    device = torch.device('cuda', rank)\n"
+            "else:\n    device = torch.device('cpu')\n",
+            lines=(2,),
+            fixed="import torch\nif torch.accelerator.is_available() and not off:\n"
+            f"    torch.cuda.set_device(rank)\n    device = {_DEVICE}\n"
+            "else:\n    device = torch.device('cpu')\n",
+        ),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    torch.cuda.cudart()\n"
+            '    device = "cuda"\n',
+            lines=(2,),
+        ),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    model.cuda()\n",
+            lines=(2,),
+            fixed="import torch\nif torch.accelerator.is_available():\n    model.cuda()\n",
+        ),
         Case(
             "import torch\ndef best():\n    if torch.cuda.is_available():\n"
             '        return torch.device("cuda")\n    return torch.device("cpu")\n',
             lines=(3,),
+            fixed="import torch\ndef best():\n    if torch.accelerator.is_available():\n"
+            f'        return {_DEVICE}\n    return torch.device("cpu")\n',
         ),
         Case('import torch\nd = torch.cuda.is_available() and "cuda" or "cpu"\n', lines=(2,)),
         Case('import torch\nd = ("cpu", "cuda")[torch.cuda.is_available()]\n', lines=(2,)),
@@ -100,11 +125,49 @@ def check(module: Module) -> Iterator[Hit]:
 def _fix(choice: DeviceChoice, module: Module) -> Fix | None:
     """Write the accelerator's device over a plain choice between CUDA and other devices."""
     node = choice.node
+    if isinstance(node, ast.If):
+        return _statement_fix(node, choice, module)
     if not isinstance(node, ast.IfExp) or not choice.direct or not _is_plain(choice, module):
         return None
     target, text = _target(node, module)
     text = repair.fitted(module, target, text)
     return repair.fix(module, Applicability.SAFE, module.edit(target, text))
+
+
+def _statement_fix(node: ast.If, choice: DeviceChoice, module: Module) -> Fix | None:
+    """Ask for an accelerator in the test, and name it in the arm that a TPU then takes."""
+    asked = [call for call in descend(node.test) if _asks(call, module)]
+    arm = [child for child in node.body if _holds(child, choice.cuda, module)] and node.body
+    if len(asked) != 1 or needs_cuda(arm or node.orelse, module):
+        return None
+    edits = []
+    for call in asked:
+        word = getattr(call.func, "attr", "is_available")  # type: ignore[attr-defined] # a call
+        text = f"{repair.torch_name(module)}.accelerator.{word}"
+        edits.append(module.edit(call.func, text))  # type: ignore[attr-defined] # a call
+    for given in choice.cuda:
+        parent = module.parent(given)
+        device = parent if isinstance(parent, ast.Call) and _makes(parent, module) else given
+        if isinstance(device, ast.Call) and _makes(device, module):
+            text = repair.fitted(module, device, repair.device(module))
+            edits.append(module.edit(device, text))
+        elif isinstance(device, ast.Constant | ast.JoinedStr):
+            edits.append(module.edit(device, repair.device_string(module)))
+    return repair.fix(module, Applicability.UNSAFE, *edits)
+
+
+def _makes(call: ast.Call, module: Module) -> bool:
+    return module.is_named(call.func, "torch.device")
+
+
+def _asks(node: ast.AST, module: Module) -> bool:
+    names = ("torch.cuda.is_available", "torch.cuda.device_count")
+    return isinstance(node, ast.Call) and module.is_named(node.func, *names)
+
+
+def _holds(statement: ast.stmt, nodes: tuple[ast.expr, ...], module: Module) -> bool:
+    start, end = module.byte_range(statement)
+    return any(start <= module.byte_range(node)[0] < end for node in nodes)
 
 
 def _is_plain(choice: DeviceChoice, module: Module) -> bool:
