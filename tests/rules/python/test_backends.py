@@ -41,7 +41,7 @@ OWNED = {
             "class A:\n    def info(self):\n        seek(1)\n    def f(self):\n"
             "        if torch.cuda.is_available():\n            self.info()"
         ),
-        False,
+        True,
     ),
 }
 OPTIONS = {

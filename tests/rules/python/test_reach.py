@@ -41,6 +41,24 @@ PLACES = {
     "old PyTorch": ("if TORCH_2_4:\n    pass\nelse:\n    seek(1)", State.DEAD),
     "old PyTorch's else": ("if TORCH_2_4:\n    seek(1)", State.LIVE),
     "torch.accelerator": ('d = 1 if hasattr(torch, "accelerator") else seek("cuda")', State.DEAD),
+    "old PyTorch, compared": (
+        'if V("1.5") <= V(TORCH_VERSION) < V("1.10"):\n    seek(1)',
+        State.DEAD,
+    ),
+    "new PyTorch, compared": (
+        'if Version(torch.__version__) >= Version("2.99"):\n    seek(1)',
+        State.LIVE,
+    ),
+    "old PyTorch, checked": (
+        'if check_version(torch.__version__, "1.11.0"):\n    pass\nelse:\n    seek(1)',
+        State.DEAD,
+    ),
+    "switched off": (
+        ("class A:\n    def __init__(self):\n        self.on = True\n    def init(self, device):\n"
+        "        if device.type != 'cuda':\n            self.on = False\n    def f(self):\n"
+        "        if not self.on:\n            return\n        seek(1)"),
+        State.DEAD,
+    ),
     "no old PyTorch": ("x = 1 if not _TORCH_GREATER_EQUAL_2_4 else seek(1)", State.LIVE),
     "old PyTorch, asked": ('if is_torch_version("<", "2.3"):\n    seek(1)', State.DEAD),
     "old PyTorch, at least": ('if is_torch_version(">=", "2.3"):\n    seek(1)', State.LIVE),

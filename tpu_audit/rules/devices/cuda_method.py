@@ -51,6 +51,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "from hqq.core.quantize import HQQLinear\nfor m in model.modules():\n"
+            "    if isinstance(m, HQQLinear):\n        m.cuda(device)\n",
+            lines=(4,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nmodel = build().cuda()\n",
             lines=(2,),
             columns=(17,),
@@ -105,8 +111,24 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
         "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
         _ADVICE,
         fix=_fix(call, module),
+        severity=Severity.INFO if _is_of_other_class(receiver, module) else None,
         span=module.method_span(call),
     )
+
+
+def _is_of_other_class(receiver: ast.expr, module: Module) -> bool:
+    """Tell a receiver tested for a class of another library: it may define ``cuda`` anew."""
+    parent = module.parent(receiver)
+    while parent is not None:
+        test = parent.test if isinstance(parent, ast.If) else None
+        if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance":
+            tested, *classes = test.args
+            names = {name for one in classes for name in module.qualified(one)}
+            known = names and not any(name.startswith("torch.") for name in names)
+            if known and ast.dump(tested) == ast.dump(receiver) and module.is_imported(classes[0]):
+                return True
+        parent = module.parent(parent)
+    return False
 
 
 @RULE.use("torch.nn.Module.cuda", "torch.Tensor.cuda")

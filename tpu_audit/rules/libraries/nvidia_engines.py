@@ -60,6 +60,12 @@ RULE = Rule(
         ),
         Case("import faiss\nr = faiss.StandardGpuResources()\n", lines=(2,)),
         Case("import tensorrt as trt\n", lines=(1,), severity=Severity.ERROR),
+        Case(
+            "import faiss\ntry:\n    index = faiss.index_cpu_to_all_gpus(index)\n"
+            "except Exception:\n    pass\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case("from faster_whisper import WhisperModel\n", lines=(1,), severity=Severity.WARNING),
         Case(
             "def export(model):\n    try:\n        import tensorrt as trt\n"
@@ -127,4 +133,5 @@ def check_faiss(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         node,
         f"`{name}` needs Faiss for CUDA: a TPU host has none",
         "keep the index on the host, or search by `torch.matmul` and `topk`",
+        severity=Severity.INFO if module.context(node).caught else None,
     )

@@ -116,8 +116,6 @@ class Backends:
 
     def _is_helper(self, function: ast.FunctionDef) -> bool:
         """Tell a function that the file itself calls on CUDA alone; other files may not."""
-        if not isinstance(self._module.parent(function), ast.Module):
-            return False
         sites = self._module.calls.only_sites(function)
         return bool(sites) and all(self._module.reach(site).dead for site in sites)
 

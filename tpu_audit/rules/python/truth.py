@@ -153,7 +153,18 @@ class Truths:
         known = self._named(node)
         if known is not None:
             return known
-        return _agreed([self.constant(value) for value in self._stores(node)])
+        stores = list(self._stores(node))
+        if any(self._switches_off(value) for value in stores):
+            return False
+        return _agreed([self.constant(value) for value in stores])
+
+    def _switches_off(self, value: ast.expr) -> bool:
+        """Tell ``self.enabled = False`` where a test for CUDA has failed."""
+        off = isinstance(value, ast.Constant) and value.value is False
+        if not off:
+            return False
+        reach = self._module.reach(value)
+        return reach.guard is not None and not reach.dead
 
     def _stores(self, node: ast.Attribute) -> Iterable[ast.expr]:
         """Return what is stored in ``self.x``, or in ``args.x`` by statements of this file."""
