@@ -17,6 +17,7 @@ FILES = (
     "check_cases_kinds.jsonl",
     "check_cases_odd.jsonl",
     "check_cases_bare.jsonl",
+    "check_cases_last.jsonl",
 )
 
 

@@ -52,6 +52,10 @@ _TRAINING = frozenset(
         "save_steps",
         "output_dir",
         "eval_strategy",
+        "model_name_or_path",
+        "finetuning_type",
+        "base_model",
+        "micro_batch_size",
     ]
 )
 _HF = frozenset(

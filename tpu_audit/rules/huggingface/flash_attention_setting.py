@@ -36,7 +36,7 @@ RULE = Rule(
     words=(
         *("attn_implementation", "_attn_implementation", "flash_attention_2", "flash_attention_3"),
         *("flash_attention_4", "use_flash_attention_2", "use_flash_attention", "flex_attention"),
-        *("flash_attention", "flash-attn*", "attn_impl", "_flash_attn_2_enabled"),
+        *("flash_attention", "flash_attn", "flash-attn*", "attn_impl", "_flash_attn_2_enabled"),
     ),
     docs=Docs(
         what="Finds models that are asked for FlashAttention, or for flex attention, in calls, "
@@ -73,6 +73,7 @@ RULE = Rule(
         Case("m = AutoModel.from_pretrained(n, use_flash_attention_2=False)\n"),
     ),
     invalid=(
+        Case("stage: sft\nflash_attn: fa2\n", filename="lf.yaml", lines=(2,)),
         Case(
             'm = AutoModel.from_pretrained(n, attn_implementation="flash_attention_2")\n',
             lines=(1,),
@@ -173,7 +174,8 @@ def check_document(document: Document) -> Iterator[Hit]:
     for entry in document.entries:
         if not isinstance(entry.value, str | bool) or not isinstance(entry.key, str):
             continue
-        if entry.key in _SWITCHES and entry.value is True:
+        short = entry.key == "flash_attn" and entry.text() in {"fa2", "fa3"}
+        if short or (entry.key in _SWITCHES and entry.value is True):
             yield document.hit(
                 entry.span,
                 f"`{entry.key}` needs the flash_attn package: on a TPU it raises",

@@ -43,7 +43,10 @@ RULE = Rule(
     code="TPA702",
     name="cuda-quantization",
     severity=Severity.ERROR,
-    words=(*_CLASSES, *_SWITCHES, "quant_method", "quantization", "quantization_config"),
+    words=(
+        *(*_CLASSES, *_SWITCHES, "quant_method", "quantization", "quantization_config"),
+        "quantization_bit",
+    ),
     docs=Docs(
         what="Finds models that are loaded with bitsandbytes, GPTQ, AWQ, AQLM, EETQ, FBGEMM FP8 "
         "and other quantisations, in calls and in `config.json`. A warning for those that "
@@ -72,6 +75,7 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        Case("stage: sft\nquantization_bit: 4\n", filename="lf.yaml", lines=(2,)),
         Case(
             "from transformers import BitsAndBytesConfig\n"
             "q = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4')\n",
@@ -168,7 +172,9 @@ def check_document(document: Document) -> Iterator[Hit]:
                 _ADVICE,
                 severity=_severity(effect),
             )
-        elif entry.key in _SWITCHES and entry.value is True:
+        elif (entry.key in _SWITCHES and entry.value is True) or (
+            entry.key == "quantization_bit" and entry.value in (4, 8)
+        ):
             yield document.hit(
                 entry.key_span or entry.span,
                 f"`{entry.key}` needs bitsandbytes, which {_RAISES}",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.infrastructure.gpus import ACCELERATOR, MACHINE
+from tpu_audit.rules.python.dicts import items
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document
@@ -120,6 +121,10 @@ RULE = Rule(
             "aiplatform.CustomJob(accelerator_type=GPU, machine_type='n1-standard-4')\n",
             lines=(2,),
         ),
+        Case(
+            'run([{"machine_spec": {"machine_type": "a2-highgpu-1g", "accelerator_count": 1}}])\n',
+            lines=(1,),
+        ),
         Case("compute:\n  vm_size: Standard_NC24ads_A100_v4\n", filename="azureml.yml", lines=(2,)),
         Case(
             '{"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}\n',
@@ -128,6 +133,16 @@ RULE = Rule(
         ),
     ),
 )
+
+
+@RULE.node(ast.Dict)
+def check_dict(literal: ast.Dict, module: Module) -> Iterator[Hit]:
+    """Find settings in dicts that Python gives to a cloud's client."""
+    for key, value in items(literal):
+        if isinstance(key, ast.Constant) and key.value in _KEYS and isinstance(value, ast.Constant):
+            name = _gpu_machine(value.value) if isinstance(value.value, str) else ""
+            if name:
+                yield module.hit(value, _message(name), _ADVICE, cause="machine")
 
 
 @RULE.document("yaml", "json", "toml")

@@ -49,6 +49,14 @@ PIPELINES = (
 _SERVE = "serve with vLLM's TPU package (`pip install vllm-tpu`), or run the PyTorch model itself"
 ENGINES = (
     Package(
+        name="NVIDIA Model Optimizer",
+        imports=("modelopt",),
+        projects=("nvidia-modelopt", "nvidia-modelopt-*"),
+        needs="its quantised layers and exports are made for CUDA and TensorRT",
+        instead="keep the model in bfloat16, or quantise it with torchao",
+        words=("modelopt",),
+    ),
+    Package(
         name="TensorRT",
         imports=(
             "tensorrt",

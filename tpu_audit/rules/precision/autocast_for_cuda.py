@@ -59,6 +59,11 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "from functools import partial\nimport torch\n"
+            "cast = partial(torch.amp.autocast, 'cuda', dtype=torch.bfloat16)\n",
+            lines=(3,),
+        ),
+        Case(
             'import torch\nwith torch.autocast("cuda", dtype=torch.bfloat16):\n    run()\n',
             lines=(2,),
             columns=(6,),
@@ -112,6 +117,21 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         fix=_fix(call, name, device, module),
         severity=Severity.INFO if off else None,
     )
+
+
+@RULE.use("torch.autocast")
+def check_partial(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
+    """Find ``partial(torch.autocast, "cuda")``."""
+    call = module.parent(node)
+    if not isinstance(call, ast.Call) or call.args[:1] != [node]:
+        return
+    device = call.args[1] if len(call.args) > 1 else keyword(call, "device_type")
+    if device is not None and _is_for_cuda(device, module):
+        yield module.hit(
+            device,
+            "this autocast is CUDA's alone: what it is used for is not cast on a TPU",
+            "give the accelerator's type, `dtype=torch.bfloat16` with it",
+        )
 
 
 def _is_for_cuda(device: ast.expr, module: Module) -> bool:

@@ -205,7 +205,7 @@ class Evaluator:
         """Evaluate ``os.environ.get(key, fallback)``, ``d.get(key, fallback)`` and their like."""
         place = 2 if word == "getattr" else 1
         given = [node.args[place]] if len(node.args) > place else []
-        fallback = [*given, *filter(None, [keyword(node, "default")])]
+        fallback = [*given, *filter(None, [keyword(node, "default", "fallback")])]
         via = Via.ENVIRONMENT if self._module.qualified(node.func) & _ENVIRONMENT else Via.CONFIG
         found = [self.evaluate(value).through(via) for value in fallback]
         if isinstance(node.func, ast.Attribute) and node.args and via is Via.CONFIG:

@@ -33,6 +33,8 @@ _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
 _REPLACED = frozenset({"use_experts_implementation"})
 """Decorators under which transformers runs grouped products in place of a class's ``forward``."""
+_METHODS = frozenset({"step", "decode", "decode_step", "decode_one", "forward_step"})
+"""Methods of models that compute a token."""
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -90,10 +92,17 @@ def _calls_model(loop: ast.AST, module: Module) -> bool:
     """Tell whether a loop calls a model each turn: decoding, or evaluation."""
     return any(
         isinstance(node, ast.Call)
-        and MODEL.search(getattr(node.func, "attr", getattr(node.func, "id", ""))) is not None
+        and MODEL.search(_computing(node.func)) is not None
         and not module.is_imported(node.func)
         for node in descend(loop)
     )
+
+
+def _computing(callee: ast.expr) -> str:
+    """Return the name of what a call computes with: ``net`` of ``net(x)`` and ``net.step(x)``."""
+    if isinstance(callee, ast.Attribute) and callee.attr in _METHODS:
+        callee = callee.value
+    return str(getattr(callee, "attr", getattr(callee, "id", "")))
 
 
 def _is_epoch(loop: ast.For | ast.AsyncFor | ast.While) -> bool:

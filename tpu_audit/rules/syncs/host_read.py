@@ -110,6 +110,11 @@ RULE = Rule(
             lines=(5,),
         ),
         Case(
+            "import torch\nfor _ in range(limit):\n    logits = model.step(out, memory)\n"
+            "    token = logits[0, -1].argmax().item()\n",
+            lines=(4,),
+        ),
+        Case(
             "import torch\nwhile step < steps:\n    out = net(next(it))\n    out.loss.backward()\n"
             "    history.append(out.loss.detach().item())\n    step += 1\n",
             lines=(5,),
