@@ -45,6 +45,18 @@ class ParsedFile:
         """Nodes by class, names, attributes, keywords, parents."""
         return Index(self.tree)
 
+    @cached_property
+    def torch_name(self) -> str:
+        """What the file calls ``torch`` at its top level; ``torch`` where it does not."""
+        bound = {
+            alias.asname or "torch"
+            for statement in self.index.of(ast.Import)
+            if self.index.parents[statement] is self.tree
+            for alias in statement.names
+            if alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname)
+        }
+        return "torch" if "torch" in bound or not bound else min(bound)
+
     def parent(self, node: ast.AST) -> ast.AST | None:
         """Return the node around ``node``."""
         return self.index.parents.get(node)

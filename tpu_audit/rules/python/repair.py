@@ -19,14 +19,7 @@ _BARE = (
 
 def torch_name(module: Module) -> str:
     """Return what the file calls ``torch`` at its top level; ``torch`` where it does not."""
-    bound = {
-        alias.asname or "torch"
-        for statement in module.tree.body
-        if isinstance(statement, ast.Import)
-        for alias in statement.names
-        if alias.name == "torch" or (alias.name.startswith("torch.") and not alias.asname)
-    }
-    return "torch" if "torch" in bound or not bound else min(bound)
+    return module.torch_name
 
 
 def imports_torch(module: Module) -> bool:
