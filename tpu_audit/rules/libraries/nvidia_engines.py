@@ -84,6 +84,11 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "def strip_qat(model):\n    from modelopt.torch.opt import conversion\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "def rasterise(v):\n    import nvdiffrast.torch as dr\n"
             "    return dr.RasterizeCudaContext()\n",
             lines=(2,),

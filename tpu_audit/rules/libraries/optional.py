@@ -34,8 +34,9 @@ _NICKNAMES = {
     "gptqmodel": ("awq", "gptq"),
     "deepspeed": ("zero3", "zero", "ds"),
     "onnxruntime": ("ort",),
+    "modelopt": ("qat", "ptq", "quantize", "nvidiamodelopt"),
 }
-_SHORT = frozenset({"bnb", "awq", "fa2", "fa3", "trt"})
+_SHORT = frozenset({"bnb", "awq", "fa2", "fa3", "trt", "qat", "ptq"})
 _COMMON = frozenset({"torch", "auto", "cuda", "attn", "conv1d", "transformer", "gpu", "lib", "ext"})
 """Words of package names that say nothing."""
 
