@@ -71,6 +71,7 @@ RULE = Rule(
             filename="conf/dev.yaml",
             lines=(1, 4),
         ),
+        Case("parameters:\n  device: {value: cuda}\n", filename="sweep.yaml", lines=(2,)),
         Case("use_cuda: true\n", filename="params.yml", lines=(1,)),
         Case(
             "device: cuda\n",
@@ -112,6 +113,8 @@ def _is_setting(entry: Entry) -> bool:
     if not isinstance(entry.key, str) or entry.container:
         return False
     key = entry.key.lower().replace("-", "_")
+    if key in {"value", "default"} and len(entry.keys) > 1:  # a sweep's, a schema's
+        key = str(entry.keys[-2]).lower().replace("-", "_")
     if key in _FLAG:
         return entry.value is True or entry.text() in {"true", "yes", "on"}
     in_list = isinstance(entry.keys[0], int)

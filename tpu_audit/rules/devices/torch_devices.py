@@ -49,8 +49,18 @@ def _of(node: ast.Attribute, module: Module, depth: int) -> bool:
         return getattr(holder.func, "id", "") == "next"
     if isinstance(holder, ast.Name):
         bindings = module.scopes.bindings(holder)
+        if any(_gives_parameters(b.value) for b in bindings):
+            return True
         hints = [getattr(b.node, "annotation", None) for b in bindings]
         if any(h is not None and module.is_named(h, "torch.Tensor") for h in hints):
             return True
         return not any(hints) and _TENSOR.search(holder.id) is not None
     return isinstance(holder, ast.Attribute) and _TENSOR.search(holder.attr) is not None
+
+
+def _gives_parameters(node: ast.expr | None) -> bool:
+    """Tell what a loop over ``model.parameters()`` runs over."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {
+        "parameters",
+        "buffers",
+    }

@@ -133,7 +133,9 @@ def _stands_before(tokens: list[Token], place: int) -> bool:
     word = tokens[place].text
     before = {token.text for token in tokens[:place]}
     if word in _RUNNERS or word in _SETTERS:
-        return place + 1 < len(tokens)
+        after = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        # ``command -v program`` asks where it is, and does not run it.
+        return bool(after) and (word, after) not in {("command", "-v"), ("command", "-V")}
     return word.startswith("-") and bool(before & (_RUNNERS | _SETTERS))
 
 

@@ -41,6 +41,12 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.WARNING,
         ),
+        Case(
+            "if command -v nvidia-smi >/dev/null; then\n  nvidia-smi -L\nfi\n",
+            filename="run.sh",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case("nvidia-ml-py3\nGPUtil\n", filename="requirements.txt", lines=(1, 2)),
     ),
 )

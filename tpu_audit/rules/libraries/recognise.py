@@ -24,6 +24,8 @@ _IMAGE_KEYS = frozenset({"image", "repository", "base_image", "dockerImage", "co
 _EXTRAS = frozenset(
     {"optional-dependencies", "extras", "dependency-groups", "dev-dependencies", "group"}
 )
+_PROBES = frozenset({"command", "which", "type", "hash"})
+"""Commands that ask whether there is a program."""
 _RUNNERS = frozenset({"docker", "podman", "nerdctl", "singularity", "apptainer"})
 
 
@@ -144,10 +146,12 @@ class _Finder:
                 yield entry.span, package, "runs", Severity.WARNING
 
     def _run(self, document: Document) -> Iterator[tuple[Span, Package, str, Severity | None]]:
+        asked = {w.text for c in document.commands if c.name in _PROBES for w in c.words[1:]}
         for command in document.commands:
             package = self._commands.get(command.name)
             if package is not None:
-                yield command.words[0].span, package, "runs", None
+                most = Severity.INFO if command.name in asked else None
+                yield command.words[0].span, package, "runs", most
             texts = [word.text for word in command.words[:4]]
             if "-m" in texts[:-1]:
                 place = texts.index("-m") + 1
