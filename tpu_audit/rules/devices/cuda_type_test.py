@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.devices.device_tests import Effect, cuda_test, effect
+from tpu_audit.rules.devices.device_tests import Effect, cuda_test, lasting_effect
 from tpu_audit.rules.devices.literals import is_foreign
 from tpu_audit.rules.devices.torch_devices import is_torch_device
 from tpu_audit.rules.python.backends import names_library
@@ -107,6 +107,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            'import torch\non = "cuda" in device.type and cfg.amp\n'
+            "with torch.autocast(device.type, enabled=on):\n    f()\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             'kind = "cuda" if "cuda" in str(device) else "cpu"\nwith autocast(kind):\n    f()\n',
             lines=(1,),
             columns=(18,),
@@ -147,7 +153,7 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     test, device = found
     if is_torch_device(device, module) or module.truth(test) is None:
         return
-    changed = effect(test, module)
+    changed = lasting_effect(test, module)
     if changed in {Effect.NOTHING, Effect.REJECTED, Effect.KERNEL}:
         return
     severity, message, advice = _SAID.get(changed, _NOTE)

@@ -56,6 +56,10 @@ class Effect(Enum):
     """Other statements run."""
 
 
+_LASTING = (Effect.LEFT_BEHIND, Effect.COPY, Effect.NO_AUTOCAST)
+"""What a flag's later use may cost, the worst first."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Use:
     """The whole test that an atom is part of, and what it decides."""
@@ -123,6 +127,24 @@ def _names_extra(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Assign) and all(
         _EXTRA.search(_word(target)) is not None for target in node.targets
     )
+
+
+def lasting_effect(atom: ast.expr, module: Module) -> Effect:
+    """Return what changes by a test, or by what is done later with the flag that it sets."""
+    changed = effect(atom, module)
+    statement = module.statement(atom)
+    if changed is not Effect.VALUE or not isinstance(statement, ast.Assign):
+        return changed
+    function = module.context(atom).function
+    uses = [
+        use
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+        for use in module.index.names[target.id]
+        if isinstance(use.ctx, ast.Load) and module.context(use).function is function
+    ]
+    later = {effect(use, module) for use in uses}
+    return next((one for one in _LASTING if one in later), changed)
 
 
 def _use(atom: ast.expr, module: Module) -> _Use:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.devices.device_tests import Effect, effect
+from tpu_audit.rules.devices.device_tests import Effect, lasting_effect
 from tpu_audit.rules.edits import Applicability, Edit, Fix
 from tpu_audit.rules.python.arguments import method_name
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -127,7 +127,7 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
     """Find reads of a tensor's attribute; a class's own of the name is the class's business."""
     if not isinstance(attribute.ctx, ast.Load) or _is_other(attribute, module):
         return
-    changed = _effect(attribute, module)
+    changed = lasting_effect(attribute, module)
     if changed is Effect.NOTHING:
         return
     severity, message = _SAID.get(changed, _NOTE)
@@ -138,24 +138,6 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
         severity=severity,
         fix=_fix(attribute, module) if severity is not Severity.INFO else None,
     )
-
-
-def _effect(attribute: ast.Attribute, module: Module) -> Effect:
-    """Return what changes by a read, or by what is done later with the flag that it sets."""
-    changed = effect(attribute, module)
-    statement = module.parent(attribute)
-    if changed is not Effect.VALUE or not isinstance(statement, ast.Assign):
-        return changed
-    function = module.context(attribute).function
-    uses = [
-        use
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-        for use in module.index.names[target.id]
-        if isinstance(use.ctx, ast.Load) and module.context(use).function is function
-    ]
-    later = {effect(use, module) for use in uses}
-    return next((one for one in (Effect.LEFT_BEHIND, Effect.COPY) if one in later), changed)
 
 
 def _is_other(attribute: ast.Attribute, module: Module) -> bool:
