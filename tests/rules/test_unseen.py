@@ -18,6 +18,7 @@ FILES = (
     "check_cases_odd.jsonl",
     "check_cases_bare.jsonl",
     "check_cases_last.jsonl",
+    "check_cases_final.jsonl",
 )
 
 
