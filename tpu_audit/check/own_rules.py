@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpu_audit.rules.rule import Docs, Rule
+from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 UNUSED_IGNORE = Rule(
@@ -17,8 +17,19 @@ UNUSED_IGNORE = Rule(
         fix_safety="Safe: `tpu-audit fix --write` takes the comment away.",
     ),
     words=("ignore",),
-    valid=(),
-    invalid=(),
+    valid=(
+        Case("import torch\nx = y.cuda()  # tpu-audit: ignore[TPA103] the GPU cluster's script\n"),
+        Case('s = "# tpu-audit: ignore[TPA103] a text"\n'),
+    ),
+    invalid=(
+        Case("x = 1  # tpu-audit: ignore[TPA103] why\n", lines=(1,), fixed="x = 1\n"),
+        Case(
+            "a: 1\n# tpu-audit: ignore[TPA8] why\nb: 2\n",
+            filename="a.yaml",
+            lines=(2,),
+            fixed="a: 1\nb: 2\n",
+        ),
+    ),
 )
 BAD_IGNORE = Rule(
     code="TPA002",
@@ -32,7 +43,11 @@ BAD_IGNORE = Rule(
         instead="x = x.cuda()  # tpu-audit: ignore[TPA103] this script is for the GPU cluster",
     ),
     words=("ignore",),
-    valid=(),
-    invalid=(),
+    valid=(Case("x = y.cuda()  # tpu-audit: ignore[TPA103] the GPU cluster's script\n"),),
+    invalid=(
+        Case("x = 1  # tpu-audit: ignore\n", lines=(1,)),
+        Case("x = 1  # tpu-audit: ignore[TPA999] why\n", lines=(1,)),
+        Case("x = y.cuda()  # tpu-audit: ignore[TPA103]\n", lines=(1,)),
+    ),
 )
 OWN_RULES = (UNUSED_IGNORE, BAD_IGNORE)
