@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tpu_audit.check.file_check import check_bytes
@@ -10,7 +12,9 @@ from tpu_audit.check.selection import all_rules
 from tpu_audit.check.silence import judge
 from tpu_audit.fix.file_fix import Wish, repair_bytes
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.rule import Case, Rule
+
+if TYPE_CHECKING:
+    from tpu_audit.rules.rule import Case, Rule
 
 CASES = [(rule, case) for rule in OWN_RULES for case in (*rule.valid, *rule.invalid)]
 
