@@ -35,6 +35,11 @@ OWNED = {
         True,
     ),
     "helper of CUDA": ("def info():\n    seek(1)\nif torch.cuda.is_available():\n    info()", True),
+    "class beside others": (
+        "class StandardCudaContext(A):\n    def f(self):\n        seek(1)",
+        True,
+    ),
+    "class of its own": ("class CUDAPrefetcher:\n    def f(self):\n        seek(1)", False),
     "helper of all": ("def info():\n    seek(1)\ninfo()", False),
     "method": (
         (
@@ -109,3 +114,19 @@ def test_serves_others(source: str, expected: bool) -> None:
     """Classes and functions that are named for CUDA or its libraries are not a TPU's."""
     module, node = seek(source)
     assert module.backends.serves_others(node) is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("assert q.is_cuda\nseek(1)", True),
+        ("if q.device.type != 'cuda':\n    raise ValueError\nseek(1)", True),
+        ("_check_device_cuda(q)\nseek(1)", True),
+        ("assert q.ndim == 4\nseek(1)", False),
+        ("seek(1)\nassert q.is_cuda", False),
+    ],
+)
+def test_refused(source: str, expected: bool) -> None:
+    """A statement before that stops on a TPU says more than what follows."""
+    module, node = seek(source)
+    assert module.backends.is_refused(node) is expected

@@ -24,6 +24,9 @@ FALSE = {
     "args attribute": "args.cuda = not args.no_cuda and torch.cuda.is_available()\nseek(args.cuda)",
     "own helper": "def gpu():\n    return torch.cuda.is_available()\nseek(gpu())",
     "autocast of CUDA": "import torch\nseek(torch.is_autocast_enabled())",
+    "CUDA context": "seek(self._cuda_context.is_available())",
+    "has_cuda": "seek(mode.has_cuda)",
+    "real device": 'seek(model_device.type in ("cuda", "meta"))',
     "placeholder": (
         'cuda_available = "NA"\nif has_torch:\n    cuda_available = torch.cuda.is_available()\n'
         "seek(cuda_available)"

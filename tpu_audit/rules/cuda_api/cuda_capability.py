@@ -53,6 +53,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\ndef f(q):\n    if q.device.type != 'cuda':\n        raise ValueError\n"
+            "    return torch.cuda.get_device_capability(q.device)\n",
+            lines=(5,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nmajor, _ = torch.cuda.get_device_capability()\n",
             lines=(2,),
             severity=Severity.ERROR,
@@ -87,5 +93,5 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         call.func,
         symbol_text.message(symbol, symbol.name),
         _ADVICE.get(name, symbol_text.advice(symbol)),
-        severity=severity,
+        severity=Severity.INFO if module.backends.is_refused(call) else severity,
     )

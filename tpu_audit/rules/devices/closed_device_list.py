@@ -224,9 +224,15 @@ def _is_for_kernels(test: ast.expr, module: Module) -> bool:
     while isinstance(top, ast.expr):
         whole, top = top, module.parent(top)
     words = (getattr(n, "attr", getattr(n, "id", "")) for n in descend(whole))
+    if isinstance(top, ast.If) and any(map(_is_provider, descend(*top.body))):
+        return True
     refused = top.body[-1] if isinstance(top, ast.If) else whole
     texts = (str(getattr(n, "value", "")) for n in descend(refused))
     return "get_device_capability" in words or any("CUDA kernel" in text for text in texts)
+
+
+def _is_provider(node: ast.AST) -> bool:
+    return str(getattr(node, "value", "")).endswith("ExecutionProvider")
 
 
 def _is_for_old_versions(node: ast.AST, module: Module) -> bool:

@@ -73,6 +73,12 @@ RULE = Rule(
         Case("m = AutoModel.from_pretrained(n, use_flash_attention_2=False)\n"),
     ),
     invalid=(
+        Case(
+            "try:\n    m = C.from_pretrained(p, attn_implementation='flash_attention_2')\n"
+            "except Exception:\n    m = C.from_pretrained(p)\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
         Case("stage: sft\nflash_attn: fa2\n", filename="lf.yaml", lines=(2,)),
         Case(
             'm = AutoModel.from_pretrained(n, attn_implementation="flash_attention_2")\n',
@@ -146,7 +152,10 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
         return
     if "flash" in name.lower() or roles.guarded(module, constant, _ASKED):
         return
-    default = roles.is_default(constant, module) or roles.guarded(module, constant, _WISHED)
+    caught = module.context(constant).caught
+    default = (
+        caught or roles.is_default(constant, module) or roles.guarded(module, constant, _WISHED)
+    )
     packed = _PACKED.search(module.text) is not None or value == "flex_attention"
     level = Applicability.UNSAFE if packed else Applicability.SAFE
     yield module.hit(

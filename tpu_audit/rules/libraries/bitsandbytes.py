@@ -30,6 +30,12 @@ RULE = Rule(
         Case("from torchao.optim import AdamW8bit\n"),
     ),
     invalid=(
+        Case(
+            "import bitsandbytes as bnb\n",
+            filename="lib/tuners/lora/bnb.py",
+            lines=(1,),
+            severity=Severity.INFO,
+        ),
         Case("import bitsandbytes as bnb\n", lines=(1,), severity=Severity.ERROR),
         Case("import torch\nfrom bitsandbytes.nn import Linear8bitLt\n", lines=(2,)),
         Case(

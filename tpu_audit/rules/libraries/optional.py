@@ -52,6 +52,8 @@ def import_severity(
     stems = frozenset(part for name in packages for part in _stems(name))
     if any(_is_optional(module, child, parent, stems) for child, parent in _above(module, node)):
         return Severity.INFO
+    if not module.is_script and _is_named(module, stems):
+        return Severity.INFO
     function = module.context(node).function
     if function is not None:
         return _in_function(module, function, stems)
@@ -92,6 +94,12 @@ def _is_optional(module: Module, child: ast.AST, parent: ast.AST, stems: frozens
     else:
         optional = False
     return optional or (isinstance(child, ast.stmt) and _left_before(module, child, stems))
+
+
+def _is_named(module: Module, stems: frozenset[str]) -> bool:
+    """Tell a file that is named as the library: what imports it knows that it needs it."""
+    file = module.path.replace("\\", "/").rpartition("/")[2].lower()
+    return "/" in module.path and file.removesuffix(".py") in stems
 
 
 def _in_function(

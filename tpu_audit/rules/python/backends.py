@@ -40,6 +40,11 @@ _RUNTIMES = re.compile(
 )
 """Programs that run models without PyTorch, as files of backends are named."""
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
+_FLASH = re.compile(r"flash_(?:attn|attention|pack)")
+_OWNER = re.compile(
+    r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)", re.IGNORECASE
+)
+"""Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -63,7 +68,10 @@ class Backends:
 
     def owns(self, node: ast.AST) -> bool:
         """Tell whether a TPU comes to ``node`` only if asked for what CUDA alone has."""
-        return self.is_file or any(
+        if self.is_file:
+            return True
+        owner = self._module.classes.enclosing(node)
+        return (owner is not None and _OWNER.search(owner.name) is not None) or any(
             self._is_check(one) or self._is_helper(one) for one in self._functions(node)
         )
 
@@ -96,7 +104,26 @@ class Backends:
 
     def is_option(self, node: ast.AST) -> bool:
         """Tell whether a function or a test around ``node`` names a library of CUDA's."""
-        return any(names_library(text) for text in self._around(node))
+        return any(
+            names_library(text) or _FLASH.search(text.lower()) for text in self._around(node)
+        )
+
+    def is_refused(self, node: ast.AST) -> bool:
+        """Tell whether an earlier statement of the block stops on anything but a CUDA device."""
+        place = self._module.statement(node)
+        for earlier in self._module.index.block(place):
+            if earlier is place:
+                return False
+            if isinstance(earlier, ast.Assert) and self._module.truth(earlier.test) is False:
+                return True
+            if isinstance(earlier, ast.If) and isinstance(earlier.body[-1], ast.Raise):
+                if self._module.truth(earlier.test):
+                    return True
+            elif isinstance(earlier, ast.Expr) and isinstance(earlier.value, ast.Call):
+                name = getattr(earlier.value.func, "id", "")
+                if _CHECK.match(name):
+                    return True
+        return False
 
     def _functions(self, node: ast.AST) -> Iterator[ast.FunctionDef]:
         parent = self._module.parent(node)

@@ -66,7 +66,9 @@ _TRUE = frozenset(
     }
 )
 _TRUE_HELPERS = frozenset({"get_current_accelerator", "current_accelerator"})
-_FALSE_ATTRIBUTES = frozenset({"is_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"})
+_FALSE_ATTRIBUTES = frozenset(
+    {"is_cuda", "has_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"}
+)
 _NO_KERNELS = re.compile(r"^_?(?:HAS|SUPPORTS|USE)_FLEX_ATTENTION$")
 """Flags that libraries set by a CUDA device's capability."""
 _NEVER = frozenset({ast.Eq, ast.In, ast.Is})
@@ -180,7 +182,7 @@ class Truths:
 
     def _call(self, node: ast.Call) -> bool | None:
         named = self._named(node.func)
-        if named is not None or _asks_for_autocast_of_cuda(node):
+        if named is not None or _asks_for_autocast_of_cuda(node) or _asks_cuda(node.func):
             return bool(named)
         word = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if word == "startswith" and node.args and isinstance(node.func, ast.Attribute):
@@ -248,7 +250,7 @@ class Truths:
         if "tpu" in kinds:
             return positive if kinds <= {"tpu"} | OTHER_DEVICES | {"cpu"} else None
         if not kinds <= OTHER_DEVICES and not (
-            kinds <= OTHER_DEVICES | {"cpu"} and self._module.is_device(device)
+            kinds <= OTHER_DEVICES | {"cpu", "meta"} and self._module.is_device(device)
         ):
             return None
         return None if self._may_be(device, kinds) else not positive
@@ -310,6 +312,14 @@ def _asks_for_autocast_of_cuda(call: ast.Call) -> bool:
         and not call.args
         and not call.keywords
     )
+
+
+def _asks_cuda(callee: ast.expr) -> bool:
+    """Tell ``self._cuda_context.is_available``."""
+    if not isinstance(callee, ast.Attribute) or callee.attr not in {"is_available", "device_count"}:
+        return False
+    holder = getattr(callee.value, "attr", getattr(callee.value, "id", ""))
+    return "cuda" in str(holder).lower()
 
 
 def _agreed(truths: list[bool | None]) -> bool | None:
