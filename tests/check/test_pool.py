@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from typing import TYPE_CHECKING
 
@@ -67,3 +68,20 @@ def test_progress(many: Path) -> None:
 
     assert counted[0] == -40
     assert sum(counted) == 0
+
+
+def test_interrupted(many: Path) -> None:
+    """Ctrl-C comes through at once, and no process is left behind."""
+
+    class Impatient:
+        def start(self, total: int) -> None:
+            """Say nothing."""
+
+        def advance(self, done: int) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.check([str(many)], options=CheckOptions(jobs=2), progress=Impatient())
+    for child in multiprocessing.active_children():
+        child.join(timeout=20)
+    assert multiprocessing.active_children() == []
