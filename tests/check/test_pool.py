@@ -78,7 +78,7 @@ def test_interrupted(many: Path) -> None:
             """Say nothing."""
 
         def advance(self, done: int) -> None:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(done)
 
     with pytest.raises(KeyboardInterrupt):
         run.check([str(many)], options=CheckOptions(jobs=2), progress=Impatient())
