@@ -1,4 +1,4 @@
-"""``python -m tests.census``: sweeps over many configs. ``.ci/census`` runs it."""
+"""``python -m tests.census``: sweeps over configs and source trees. ``.ci/census`` runs it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tests.census.fixes import repair_trees
 from tests.census.hub import census
 from tests.census.mutate import mutate
 from tests.census.parameters import compare
@@ -20,6 +21,8 @@ def main() -> int:
         well = census(args.folder, args.out, _tell)
     elif args.command == "parameters":
         well = compare(args.folder, args.published, args.out, _tell)
+    elif args.command == "fixes":
+        well = repair_trees(args.folder, args.out, _tell, keep=args.keep)
     else:
         counted = {"count": args.count, "seed": args.seed, "start": args.start}
         well = mutate(args.folder, args.out, _tell, **counted)
@@ -34,10 +37,16 @@ def _parser() -> argparse.ArgumentParser:
     counts = commands.add_parser(
         "parameters", help="compare parameter counts; writes parameter_counts.md"
     )
+    fixes = commands.add_parser(
+        "fixes", help="repair copies of source trees; writes check_fixes.md"
+    )
+    fixes.add_argument("folder", type=Path, help="folder of source trees")
+    fixes.add_argument("--keep", type=Path, help="new folder for the repaired trees")
     for command in (hub, mutants, counts):
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
+    for command in (hub, mutants, counts, fixes):
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
     counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)

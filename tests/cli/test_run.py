@@ -77,7 +77,7 @@ def test_internal_error(
     ("args", "says"),
     [
         (["scn"], "no such command 'scn' in `tpu-audit`\nhint: did you mean 'scan'?"),
-        (["xyzzy"], "hint: commands: scan, explain, registry"),
+        (["xyzzy"], "hint: commands: scan, check, fix, explain, registry"),
         (["registry", "lst"], "no such command 'lst' in `tpu-audit registry`\nhint: did you mean"),
         (["scan"], "missing argument 'TARGET...'"),
         (["scan", "x", "--seqlen", "4"], "'--seqlen'. Did you mean '--seq-len'?"),

@@ -83,7 +83,7 @@ def test_nearest_file(tpu_audit: CommandLine, monkeypatch: pytest.MonkeyPatch) -
     ("text", "says"),
     [
         ("colour = 'never'", "unknown setting 'colour'\nhint: did you mean 'color'?"),
-        ("xyzzy = 1", "unknown setting 'xyzzy'\nhint: valid keys here: cache-dir, color"),
+        ("xyzzy = 1", "unknown setting 'xyzzy'\nhint: valid keys here: cache-dir, check, color"),
         ("[scan]\nseqlen = 1", "unknown setting 'scan.seqlen'\nhint: did you mean 'seq-len'?"),
         ("[scam]\nbatch = 1", "unknown setting 'scam'\nhint: did you mean 'scan'?"),
         ("[explain]\nformat = 'json'", "unknown setting 'explain'"),

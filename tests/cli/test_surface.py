@@ -23,19 +23,32 @@ GLOBAL = frozenset(
         *("--no-progress", "--progress", "--quiet", "--verbose"),
     }
 )
+RULES = frozenset(
+    {
+        *("--exclude", "--gitignore", "--ignore", "--jobs", "--no-gitignore"),
+        *("--per-file-ignores", "--preview", "--select"),
+    }
+)
 SURFACE = {
     "": GLOBAL | {"--config", "--isolated", "--version"},
     "cache": {"--help"},
     "cache clean": GLOBAL | {"--dry-run", "--format"},
     "cache dir": GLOBAL | {"--format"},
     "cache info": GLOBAL | {"--format"},
+    "check": GLOBAL
+    | RULES
+    | {
+        *("PATH...", "--cache", "--diff", "--exit-zero", "--fail-on", "--format"),
+        *("--min-severity", "--no-cache", "--output", "--show-suppressed", "--statistics"),
+    },
     "completion": GLOBAL | {"{bash|zsh|fish|powershell}"},
     "config": {"--help"},
     "config init": GLOBAL | {"--force"},
-    "config schema": GLOBAL | {"--report"},
+    "config schema": GLOBAL | {"--check-report", "--report"},
     "config show": GLOBAL | {"--format"},
     "doctor": GLOBAL | {"--format", "--registry"},
     "explain": GLOBAL | {"CODE|OP", "--format", "--registry"},
+    "fix": GLOBAL | RULES | {"PATH...", "--format", "--unsafe-fixes", "--write"},
     "registry": {"--help"},
     "registry build": GLOBAL | {"--format", "--output", "--python"},
     "registry diff": GLOBAL | {"A", "B", "--format"},

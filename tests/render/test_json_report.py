@@ -81,4 +81,4 @@ def test_keys_are_in_order() -> None:
     assert list(document) == ["schema", "tool", "versions", "models", "findings", "notes"]
     assert {"op", "count", "inputs", "outputs", "args", "flops", "bytes", "support"} <= set(row)
     assert set(row["inputs"][0]) == {"dtype", "shape", "device"}
-    assert set(document["findings"][0]["location"]) == {"path", "line", "module"}
+    assert set(document["findings"][0]["location"]) == {"path", "line", "column", "module"}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tpu_audit.render.summary import INPUT_ERRORS, SEVERITIES, not_audited
 from tpu_audit.types.errors import ExitCode
-from tpu_audit.types.report import ModelReport, Report, Severity
+from tpu_audit.types.report import Finding, ModelReport, Report, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NEVER = "never"
 
@@ -34,11 +38,16 @@ def exit_code(report: Report, gate: Gate) -> ExitCode:
 
 
 def failing(report: Report, fail_on: str) -> int:
+    """Count the findings of a scan at or above ``fail_on``."""
+    return at_or_above(report.findings, fail_on)
+
+
+def at_or_above(findings: Iterable[Finding], fail_on: str) -> int:
     """Count the findings at or above ``fail_on``."""
     if fail_on == NEVER:
         return 0
     limit = SEVERITIES.index(Severity(fail_on))
-    return sum(SEVERITIES.index(finding.severity) <= limit for finding in report.findings)
+    return sum(SEVERITIES.index(finding.severity) <= limit for finding in findings)
 
 
 def incomplete(report: Report) -> list[str]:

@@ -51,6 +51,18 @@ class SharedSetting(Setting):
         return value, source
 
 
+class PatternTable(SharedSetting):
+    """``PATTERN:CODE,CODE`` on the command line; in the file a table of patterns with codes."""
+
+    def __init__(self, *args: Any, **kw: Any) -> None:
+        """Take click's arguments; the option is repeatable."""
+        super().__init__(*args, multiple=True, default=(), **kw)
+
+    def rows(self, table: Mapping[str, list[str]]) -> list[str]:
+        """Return the file's table as the command line would say it."""
+        return [f"{pattern}:{','.join(codes)}" for pattern, codes in table.items()]
+
+
 SHARED_VALUES = "tpu_audit.shared_settings"
 """Key of the shared file values in the root context's ``meta``."""
 

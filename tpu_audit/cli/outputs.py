@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tpu_audit.cli.params import STDOUT, Output
-from tpu_audit.render.formats import renderer
 from tpu_audit.render.interface import View
 from tpu_audit.types.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tpu_audit.cli.out import Out
-    from tpu_audit.types.report import Report
 
 
 def plan(fmt: str, outputs: Sequence[Output], *, fmt_given: bool) -> list[Output]:
@@ -44,13 +42,13 @@ def plan(fmt: str, outputs: Sequence[Output], *, fmt_given: bool) -> list[Output
     return [on_stdout[0], *files]
 
 
-def write(out: Out, outputs: Sequence[Output], report: Report) -> None:
-    """Render and write the files, then stdout."""
+def write(out: Out, outputs: Sequence[Output], render: Callable[[str, View], str]) -> None:
+    """Write the files, then stdout; ``render`` returns the report in a format, for a view."""
     for output in sorted(outputs, key=lambda output: output.path == STDOUT):
         if output.path == STDOUT:
-            out.data(renderer(output.fmt).render(report, out.view()))
+            out.data(render(output.fmt, out.view()))
         else:
-            text = renderer(output.fmt).render(report, View(verbosity=max(out.verbosity, 0)))
+            text = render(output.fmt, View(verbosity=max(out.verbosity, 0)))
             write_atomically(Path(output.path), text)
             out.detail(f"wrote {output.path}")
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
 from tpu_audit.cli.suggest import did_you_mean
-from tpu_audit.render.formats import FORMATS
 from tpu_audit.types.trace import DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 STDOUT = "-"
 
@@ -73,6 +75,10 @@ class OutputSpec(click.ParamType[Output]):
 
     name = "format=path"
 
+    def __init__(self, formats: Iterable[str]) -> None:
+        """Take the names of the formats there are."""
+        self._formats = tuple(formats)
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Output:
@@ -82,7 +88,7 @@ class OutputSpec(click.ParamType[Output]):
         fmt, equals, path = str(value).partition("=")
         if not equals or not path:
             self.fail(f"{value!r} must be FORMAT=PATH, e.g. json=report.json", param, ctx)
-        if fmt not in FORMATS:
-            near = did_you_mean(fmt, FORMATS) or f"one of {', '.join(FORMATS)}"
+        if fmt not in self._formats:
+            near = did_you_mean(fmt, self._formats) or f"one of {', '.join(self._formats)}"
             self.fail(f"{fmt!r} is not a format: {near}", param, ctx)
         return Output(fmt=fmt, path=path)

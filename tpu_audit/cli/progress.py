@@ -71,3 +71,16 @@ class LiveProgress:
         if status != "traced":
             self._progress.console.print(clean(f"{target}: {status}"), markup=False)
         self._progress.advance(self._task)
+
+
+class LiveFiles(LiveProgress):
+    """A bar that counts files; use as a context manager."""
+
+    def start(self, total: int) -> None:
+        """Begin to count to ``total`` files."""
+        self._task = self._progress.add_task("files", total=total)
+
+    def advance(self, done: int) -> None:
+        """Count ``done`` more files."""
+        if self._task is not None:
+            self._progress.advance(self._task, done)

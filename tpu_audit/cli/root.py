@@ -20,7 +20,9 @@ _HERE = "tpu_audit.cli.commands"
 
 COMMANDS = {
     "scan": Lazy(module=f"{_HERE}.scan", help="Audit models: what breaks, is slow, must change."),
-    "explain": Lazy(module=f"{_HERE}.explain", help="Explain a finding code or an op."),
+    "check": Lazy(module=f"{_HERE}.check", help="Find CUDA assumptions in code and config files."),
+    "fix": Lazy(module=f"{_HERE}.fix", help="Repair what check finds: a diff, or --write."),
+    "explain": Lazy(module=f"{_HERE}.explain", help="Explain a rule, a finding code or an op."),
     "registry": Lazy(module=f"{_HERE}.registry", help="Look into what the TPU backend supports."),
     "doctor": Lazy(module=f"{_HERE}.doctor", help="Check the installation and the environment."),
     "cache": Lazy(module=f"{_HERE}.cache", help="Locate, measure and clean the cache."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tpu_audit.cli.options import SHARED_VALUES, Setting, SharedSetting
+from tpu_audit.cli.options import SHARED_VALUES, PatternTable, Setting, SharedSetting
 from tpu_audit.cli.suggest import did_you_mean
 from tpu_audit.types.errors import UsageError
 
@@ -79,6 +79,8 @@ def _checked(
     if wanted or setting is None:
         hint = "`tpu-audit config schema` lists every setting with its type"
         raise UsageError(f"{file.path}: {name} = {value!r}: must be {wanted}", hint=hint)
+    if isinstance(setting, PatternTable):
+        value = setting.rows(value)
     if isinstance(value, str) and file.path is not None:
         value = setting.located(value, file.path.parent)
     try:
@@ -97,17 +99,25 @@ def wrong_type(setting: Setting, value: Any) -> str | None:
             return None if type(value) is int else "a whole number"
         case "number":
             return None if type(value) in {int, float} else "a number"
+        case "object":
+            lists = isinstance(value, Mapping) and all(map(_strings, value.values()))
+            return None if lists else "a table of lists of strings"
         case "array":
-            strings = isinstance(value, list) and all(isinstance(item, str) for item in value)
-            return None if strings else "a list of strings"
+            return None if _strings(value) else "a list of strings"
         case _:
             return None if isinstance(value, str) else "a string"
+
+
+def _strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def json_type(setting: Setting) -> str:
     """Return the JSON type of a setting's value."""
     if setting.is_flag:
         return "boolean"
+    if isinstance(setting, PatternTable):
+        return "object"
     if setting.multiple:
         return "array"
     match setting.type:

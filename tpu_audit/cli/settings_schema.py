@@ -49,8 +49,11 @@ def _object(known: Known) -> dict[str, Any]:
 
 def _property(setting: Setting) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": json_type(setting), "description": setting.help or ""}
+    strings = {"type": "array", "items": {"type": "string"}}
+    if schema["type"] == "object":
+        return schema | {"additionalProperties": strings, "default": {}}
     if setting.multiple:
-        schema["items"] = {"type": "string"}
+        schema["items"] = strings["items"]
     match setting.type:
         case click.Choice(choices=choices):
             schema["enum"] = list(choices)
@@ -73,9 +76,13 @@ def _has_default(setting: Setting) -> bool:
 
 
 def _default(setting: Setting) -> Any:
+    if json_type(setting) == "object":
+        return {}
     return list(setting.default) if isinstance(setting.default, tuple) else setting.default
 
 
 def _example(setting: Setting) -> str:
     """Return a value that shows the type of a setting without a default."""
+    if json_type(setting) == "integer":
+        return "1"
     return "true" if setting.is_flag else f'"{setting.metavar or setting.key.upper()}"'

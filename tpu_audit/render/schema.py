@@ -1,4 +1,4 @@
-"""The published schema of the JSON report, generated from the types and their docstrings."""
+"""The published schemas of the JSON reports, generated from the types and their docstrings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tpu_audit.types import report as types
+from tpu_audit.types import check, report
+from tpu_audit.types.check import CHECK_SCHEMA, CheckReport
 from tpu_audit.types.report import REPORT_SCHEMA, Report
 
 
@@ -19,16 +20,30 @@ def report_adapter() -> TypeAdapter[Report]:
     return TypeAdapter(Report)
 
 
+def check_adapter() -> TypeAdapter[CheckReport]:
+    """Return the validator that reads a check's JSON report back into a ``CheckReport``."""
+    return TypeAdapter(CheckReport)
+
+
 def report_schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of what ``-f json`` writes."""
-    schema = report_adapter().json_schema(mode="serialization")
-    for name, definition in {**schema["$defs"], "Report": schema}.items():
-        _describe(definition, getattr(types, name, None))
+    """Return the JSON schema (draft 2020-12) of what ``scan -f json`` writes."""
+    return _schema(report_adapter(), REPORT_SCHEMA, "tpu-audit JSON report, version 1")
+
+
+def check_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of what ``check -f json`` writes."""
+    return _schema(check_adapter(), CHECK_SCHEMA, "tpu-audit JSON report of a check, version 1")
+
+
+def _schema(adapter: TypeAdapter[Any], name: str, title: str) -> dict[str, Any]:
+    schema = adapter.json_schema(mode="serialization")
+    for kind, definition in {**schema["$defs"], schema["title"]: schema}.items():
+        _describe(definition, getattr(report, kind, getattr(check, kind, None)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:" + REPORT_SCHEMA.replace("/", ":"),
+        "$id": "urn:" + name.replace("/", ":"),
         **schema,
-        "title": "tpu-audit JSON report, version 1",
+        "title": title,
     }
 
 

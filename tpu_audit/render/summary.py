@@ -125,7 +125,7 @@ def _cause(group: list[Finding]) -> Cause:
         message=_sentence(first),
         fix=first.fix,
         calls=sum(finding.count for finding in group),
-        models=_distinct(finding.model for finding in group),
+        models=_distinct(finding.model for finding in group if finding.model),
         modules=collapse(module for finding in group for module in _modules(finding)),
         lines=_by_file(line for finding in group for line in _lines(finding)),
     )

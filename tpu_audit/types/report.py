@@ -116,6 +116,9 @@ class Location:
 
     path: str | None = None
     line: int | None = None
+    """Counted from 1."""
+    column: int | None = None
+    """Counted from 1, in Unicode code points."""
     module: str | None = None
 
 
@@ -124,15 +127,16 @@ class Finding:
     """One thing to do something about."""
 
     code: str
-    """Stable code, ``TPA9xx`` for ops."""
+    """Stable code: ``TPA9xx`` for ops, the others for code and files."""
     severity: Severity
     message: str
     fix: str
-    model: str
-    """Id of the model."""
-    phase: str
-    dtype: str
-    op: str | None
+    model: str | None = None
+    """Id of the model; None where files were checked, not a model."""
+    phase: str | None = None
+    """The traced phase; None for a finding in a file."""
+    dtype: str | None = None
+    op: str | None = None
     location: Location
     count: int = 1
     """Calls concerned."""
@@ -140,6 +144,8 @@ class Finding:
     """Bytes that would cross between host and device, where that is the cost."""
     modules: tuple[str, ...] = ()
     sources: tuple[SourceLine, ...] = ()
+    fixable: str | None = None
+    """How far the tool's own repair may be trusted: ``safe``, ``unsafe`` or ``display``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -74,3 +74,33 @@ def test_unknown(tpu_audit: CommandLine, name: str, hint: str) -> None:
 
     assert (ran.code, ran.out) == (2, "")
     assert f"{name!r} is no finding code and no op of the registry\nhint: {hint}" in ran.err
+
+
+@pytest.mark.parametrize("name", ["TPA103", "tpa103", "cuda-method", "TPA001", "unused-ignore"])
+def test_rule(tpu_audit: CommandLine, name: str) -> None:
+    """Every rule, by code or name, has a page under fixed headings."""
+    ran = tpu_audit("explain", name)
+
+    assert (ran.code, ran.err) == (0, "")
+    lines = [line.strip() for line in ran.out.splitlines()]
+    for heading in ("what", "why", "example", "instead", "fix safety", "since"):
+        assert any(line.startswith(heading) for line in lines)
+
+
+def test_rule_keeps_the_lines_of_code(tpu_audit: CommandLine) -> None:
+    """An example of two lines is shown on two, each under the other."""
+    from tpu_audit.cli.rule_view import lookup
+
+    rule = lookup("TPA101")
+    assert rule is not None
+    shown = [line[13:] for line in tpu_audit("explain", "TPA101").out.splitlines()]
+
+    assert set(rule.docs.example.splitlines()) <= set(shown)
+
+
+def test_rule_as_json(tpu_audit: CommandLine) -> None:
+    """The same for machines."""
+    rule = json.loads(tpu_audit("explain", "cuda-method", "-f", "json").out)["rule"]
+
+    assert (rule["code"], rule["severity"], rule["fixable"]) == ("TPA103", "error", True)
+    assert {"what", "why", "example", "instead", "fix_safety", "references"} == set(rule["docs"])

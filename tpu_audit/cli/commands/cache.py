@@ -17,7 +17,7 @@ from tpu_audit.types.errors import UsageError
 
 @click.group(cls=LazyGroup)
 def command() -> None:
-    """Locate, measure and clean the cache of traces and resolutions.
+    """Locate, measure and clean the cache of traces, resolutions and checks.
 
     Files of the hub are in huggingface_hub's own cache: see `hf cache ls`.
     """
@@ -53,7 +53,7 @@ def info(fmt: str) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
 @format_option("console", "json")
 def clean(fmt: str, *, dry_run: bool) -> None:
-    """Delete cached traces, resolutions and crash files; nothing else."""
+    """Delete cached traces, resolutions, checks and crash files; nothing else."""
     app = current_app()
     folder = _absolute(app.cache_dir)
     try:

@@ -68,14 +68,15 @@ def init(*, force: bool) -> None:
 
 
 @command.command()
-@click.option("--report", is_flag=True, help="The schema of the JSON report instead.")
-def schema(*, report: bool) -> None:
-    """Print the JSON schema of the settings file, or of the JSON report."""
+@click.option("--report", is_flag=True, help="The schema of a scan's JSON report instead.")
+@click.option("--check-report", is_flag=True, help="The schema of a check's JSON report instead.")
+def schema(*, report: bool, check_report: bool) -> None:
+    """Print the JSON schema of the settings file, or of a JSON report."""
     out = current_app().out
-    if report:
-        from tpu_audit.render.schema import report_schema  # pydantic is slow
+    if report or check_report:
+        from tpu_audit.render.schema import check_schema, report_schema  # pydantic is slow
 
-        out.json(report_schema())
+        out.json(report_schema() if report else check_schema())
     else:
         out.json(settings_schema(_tables(click.get_current_context().find_root())))
 

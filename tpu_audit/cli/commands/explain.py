@@ -1,4 +1,4 @@
-"""``tpu-audit explain``: what a finding code means, or how an op fares and why."""
+"""``tpu-audit explain``: what a rule or a finding code means, or how an op fares and why."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 
 from op_registry.loader import load
 from op_registry.schema import Fallback, OpRecord, Snapshot, Support
+from tpu_audit.cli import rule_view
 from tpu_audit.cli.app import current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.op_names import find, op_words
@@ -31,10 +32,11 @@ _FALLBACKS = {
 @registry_option()
 @format_option("console", "json")
 def command(name: str, registry: str | None, fmt: str) -> None:
-    """Explain a finding code (TPA901, missing-op) or an op (aten.mish, linear).
+    """Explain a rule or code (TPA101, missing-op) or an op (aten.mish, linear).
 
-    As JSON: {"code": {...}} for a code, {"ops": [...]} for an op: what `registry show` says of it,
-    `install` (the reference kernel that makes it run) and `replacement`.
+    As JSON: {"rule": {...}} for a rule of `check`, {"code": {...}} for a code of `scan`, {"ops":
+    [...]} for an op: what `registry show` says of it, `install` (the reference kernel that makes
+    it run) and `replacement`.
     """
     from tpu_audit.audit import codes  # not for --help
 
@@ -45,10 +47,17 @@ def command(name: str, registry: str | None, fmt: str) -> None:
         else:
             out.page(f"{code.code} {code.name} ({code.severity.value})", _sections(code))
         return
+    if rule := rule_view.lookup(name):
+        if fmt == "json":
+            out.json({"rule": rule_view.as_json(rule)})
+        else:
+            out.page(rule_view.title(rule), rule_view.page(rule))
+        return
     snapshot = load(registry)
     records = find(snapshot, name)
     if not records:
-        _refuse(name, snapshot, {*codes.CODES, *(code.name for code in codes.CODES.values())})
+        names = {code.name for code in codes.CODES.values()}
+        _refuse(name, snapshot, {*codes.CODES, *names, *rule_view.words()})
     if fmt == "json":
         out.json({"ops": [_explained(record, snapshot) for record in records]})
         return

@@ -13,7 +13,7 @@ from tpu_audit.cli.app import App, current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting, registry_option
 from tpu_audit.cli.params import DtypeList, OutputSpec, flat_dtypes
-from tpu_audit.render.formats import FORMATS
+from tpu_audit.render.formats import FORMATS, renderer
 from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode, UsageError
 from tpu_audit.types.report import Severity
@@ -49,7 +49,7 @@ Examples:
     "-o",
     "--output",
     cls=Setting,
-    type=OutputSpec(),
+    type=OutputSpec(FORMATS),
     multiple=True,
     default=(),
     metavar="FORMAT=PATH",
@@ -159,7 +159,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
     fmt_given = ctx.get_parameter_source("fmt") is ParameterSource.COMMANDLINE
     planned = outputs.plan(settings["fmt"], settings["output"], fmt_given=fmt_given)
     report = _scan(app, targets, settings)
-    outputs.write(app.out, planned, report)
+    outputs.write(app.out, planned, lambda fmt, view: renderer(fmt).render(report, view))
     rules = gate.Gate(
         fail_on=settings["fail_on"],
         exit_zero=settings["exit_zero"],

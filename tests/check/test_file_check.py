@@ -1,0 +1,109 @@
+"""One file: what is found in it, and what is said when it cannot be read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.trees import HIT, tree
+from tpu_audit.check import file_check
+from tpu_audit.check.file_check import check_bytes, read_bytes
+from tpu_audit.check.result import Gap
+from tpu_audit.rules import catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = catalogue.rules()
+
+
+def gaps(name: str, data: bytes) -> list[tuple[str, int | None]]:
+    """Return code and line of what could not be read."""
+    return [(gap.code, gap.line) for gap in check_bytes(name, data, RULES).gaps]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_python(end: str) -> None:
+    """A finding has the place of its method, whatever ends the lines."""
+    (item,) = check_bytes("a.py", HIT.replace("\n", end).encode(), RULES).items
+
+    assert (item.code, item.severity, item.line, item.column) == ("TPA103", "error", 2, 19)
+
+
+def test_notebook() -> None:
+    """Findings, comments and gaps of a notebook are at their places in the file."""
+    cells = [
+        {"cell_type": "code", "source": ["def (:"]},
+        {"cell_type": "code", "source": ["import torch\n", "x = torch.ones(3).cuda()\n"]},
+        {"cell_type": "code", "source": ["x.cuda()  # tpu-audit: ignore[TPA103] é"]},
+    ]
+    text = json.dumps({"cells": cells}, indent=1, ensure_ascii=False)
+    result = check_bytes("a.ipynb", text.encode(), RULES)
+    lines = text.split("\n")
+
+    assert [item.code for item in result.items] == ["TPA103", "TPA103"]
+    for item in result.items:
+        assert lines[item.line - 1][item.column - 1 :].startswith("cuda()")
+    (comment,) = result.comments
+    assert lines[comment.line - 1][comment.column - 1 :].startswith("# tpu-audit")
+    assert (comment.first, comment.last) == (comment.line, comment.line)
+    assert [gap.code for gap in result.gaps] == ["syntax"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line"),
+    [
+        ("a.py", b"x = torch.cuda(\n", 1),
+        ("a.py", b"print 'cuda'\n", 1),
+        ("a.py", b"import torch\n<<<<<<< HEAD\nx.cuda()\n", 2),
+        ("a.py", b"x = 'cuda\xff'\n\n\n", 1),
+        ("a.json", b'{"device": "cuda"', 1),
+        ("a.yaml", b"a: [cuda\n", 2),
+        ("a.toml", b"a = cuda\n", 1),
+    ],
+)
+def test_broken(name: str, data: bytes, line: int) -> None:
+    """A file that is not what its name says is a gap with a line."""
+    assert gaps(name, data) == [("unreadable", line)]
+
+
+def test_broken_but_irrelevant() -> None:
+    """What no rule has anything to look for in is not parsed at all."""
+    assert gaps("a.py", b"say 'hello'\n") == []
+
+
+def test_deep_nesting() -> None:
+    """Code that no analysis follows is a gap, not a crash."""
+    deep = b"cuda = " + b"-" * 100_000 + b"x\n"
+
+    assert next(code for code, _ in gaps("a.py", deep)) in {"too_deep", "unreadable"}
+
+
+def test_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in a rule costs one file, and says where it was."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr(file_check, "check_module", fail)
+    (gap,) = check_bytes("a.py", HIT.encode(), RULES).gaps
+
+    assert gap.code == "internal"
+    assert "test_file_check.py" in gap.reason
+    assert "KeyError" in gap.reason
+
+
+def test_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too big, gone, or no file at all: each with its reason."""
+    tree(tmp_path, {"a.py": "x"})
+    assert read_bytes(str(tmp_path / "a.py"), "python") == b"x"
+    monkeypatch.setattr(file_check, "DEFAULT_MAX_BYTES", 0)
+    found = [read_bytes(str(tmp_path / name), "python") for name in ("a.py", "gone.py", ".")]
+
+    assert [gap.code for gap in found if isinstance(gap, Gap)] == [
+        "too_large",
+        "unreadable",
+        "not_a_file",
+    ]

@@ -1,0 +1,186 @@
+"""Checks paths: discovery, cache, processes, comments, settings, report."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tpu_audit import __version__
+from tpu_audit.check.cache import ResultCache
+from tpu_audit.check.changed import Changes, changes_since
+from tpu_audit.check.classify import kind_of_name
+from tpu_audit.check.digest import file_key, settings_digest
+from tpu_audit.check.discover import Discovery, Source, discover
+from tpu_audit.check.file_check import read_bytes
+from tpu_audit.check.grouping import RANK, grouped
+from tpu_audit.check.options import CheckOptions
+from tpu_audit.check.pool import Job, Settings, check_files, usable_cores
+from tpu_audit.check.result import FileResult, Gap, Item
+from tpu_audit.check.selection import PerFile, all_rules, ignored_in, per_file, selected
+from tpu_audit.check.silence import judge
+from tpu_audit.types.check import CheckReport, Suppressed, Unread
+from tpu_audit.types.report import Finding, Location, Severity, ToolInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Progress(Protocol):
+    """Is told how far a check has come."""
+
+    def start(self, total: int) -> None:
+        """Files there are."""
+
+    def advance(self, done: int) -> None:
+        """So many more are done."""
+
+
+class _Silent:
+    def start(self, total: int) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int) -> None:
+        """Say nothing."""
+
+
+def check(
+    paths: Sequence[str],
+    *,
+    options: CheckOptions | None = None,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Check files and folders. Nothing is run, imported or changed.
+
+    Raises UsageError for a path, a selector or a git revision that does not exist.
+    """
+    options = options or CheckOptions()
+    rules = selected(options.select, options.ignore, preview=options.preview)
+    exceptions = per_file(options.per_file_ignores)
+    found = discover(paths, excludes=options.exclude, respect_gitignore=options.respect_gitignore)
+    changes = changes_since(options.diff_base, map(Path, paths)) if options.diff_base else None
+    sources = [s for s in found.sources if changes is None or changes.touches(s.path)]
+    codes = tuple(rule.code for rule in rules)
+    results, notes = _results(sources, codes, options, progress or _Silent())
+    collector = _Collector(codes=frozenset(codes), exceptions=exceptions, changes=changes)
+    for source, result in zip(sources, results, strict=True):
+        collector.take(source, result)
+    return collector.report(paths, found, options.min_severity, notes)
+
+
+def _results(
+    sources: Sequence[Source], codes: tuple[str, ...], options: CheckOptions, progress: Progress
+) -> tuple[list[FileResult], tuple[str, ...]]:
+    """Return the result of each file: remembered ones, and new ones, which are remembered."""
+    settings = Settings(codes=codes, digest=settings_digest(codes))
+    cache = ResultCache(options.cache_dir) if options.cache_dir else None
+    known = _known(sources, settings, cache) if cache else {}
+    jobs = [
+        Job(number=number, path=source.path, logical=source.logical, size=_size(source.path))
+        for number, source in enumerate(sources)
+        if number not in known
+    ]
+    progress.start(len(jobs))
+    kept = []
+    workers = options.jobs or usable_cores()
+    for checked in check_files(jobs, settings, workers=workers, advance=progress.advance):
+        known[checked.number] = FileResult.decode(checked.result)
+        if checked.key:
+            kept.append((checked.key, checked.result))
+    if cache and kept:
+        cache.put(kept)
+    notes = (cache.trouble,) if cache and cache.trouble else ()
+    return [known[number] for number in range(len(sources))], notes
+
+
+def _known(
+    sources: Sequence[Source], settings: Settings, cache: ResultCache
+) -> dict[int, FileResult]:
+    keys: dict[int, bytes] = {}
+    for number, source in enumerate(sources):
+        data = read_bytes(source.path, kind_of_name(source.logical))
+        if not isinstance(data, Gap):
+            keys[number] = file_key(settings.digest, source.logical, data)
+    found = cache.get(list(keys.values()))
+    return {number: found[key] for number, key in keys.items() if key in found}
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Collector:
+    """Turns results of files into a report."""
+
+    codes: frozenset[str]
+    exceptions: tuple[PerFile, ...]
+    changes: Changes | None
+    kinds: Counter[str] = field(default_factory=Counter)
+    findings: list[tuple[Finding, str]] = field(default_factory=list)
+    suppressed: list[Suppressed] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+    def take(self, source: Source, result: FileResult) -> None:
+        """Add the result of one file."""
+        if result.kind is None:
+            return
+        self.kinds[result.kind] += 1
+        self.unread += (
+            Unread(path=source.shown, line=gap.line, code=gap.code, reason=gap.reason)
+            for gap in result.gaps
+        )
+        judged = judge(result, self.codes)
+        dropped = ignored_in(source.logical, self.exceptions) if self.exceptions else frozenset()
+        for item in self._changed(source, judged.kept):
+            if item.code in dropped:
+                self.suppressed.append(Suppressed(finding=_finding(source, item), by="settings"))
+            else:
+                self.findings.append((_finding(source, item), item.cause))
+        silenced = dict(judged.silenced)
+        self.suppressed += (
+            Suppressed(finding=_finding(source, item), by="comment", reason=silenced[item].reason)
+            for item in self._changed(source, tuple(silenced))
+        )
+
+    def _changed(self, source: Source, items: Sequence[Item]) -> Iterator[Item]:
+        for item in items:
+            if self.changes is None or self.changes.includes(source.path, item.line, item.end_line):
+                yield item
+
+    def report(
+        self,
+        paths: Sequence[str],
+        found: Discovery,
+        least: Severity,
+        notes: tuple[str, ...],
+    ) -> CheckReport:
+        """Return everything that was collected, without findings below ``least``."""
+        shown = [pair for pair in self.findings if RANK[pair[0].severity] <= RANK[least]]
+        names = {rule.code: rule.name for rule in all_rules()}
+        return CheckReport(
+            tool=ToolInfo(version=__version__),
+            paths=tuple(paths),
+            files=dict(sorted(self.kinds.items())),
+            findings=tuple(finding for finding, _ in shown),
+            causes=grouped(shown, names),
+            suppressed=tuple(self.suppressed),
+            unread=(*found.unread, *self.unread),
+            notes=notes,
+        )
+
+
+def _finding(source: Source, item: Item) -> Finding:
+    return Finding(
+        code=item.code,
+        severity=Severity(item.severity),
+        message=item.message,
+        fix=item.advice,
+        location=Location(path=source.shown, line=item.line, column=item.column),
+        fixable=item.fixable,
+    )

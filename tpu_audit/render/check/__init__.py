@@ -1,0 +1,1 @@
+"""Reports of checked files, one format a module."""

@@ -1,0 +1,1 @@
+"""Rules on torch.compile and friends."""

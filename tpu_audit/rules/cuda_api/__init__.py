@@ -1,0 +1,1 @@
+"""Rules on the torch.cuda API, distributed and memory."""

@@ -1,0 +1,1 @@
+"""Rules on where tensors and modules live."""

@@ -1,0 +1,163 @@
+"""TPA102: the device ``"cuda:N"``, however it is put together."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.devices.literals import (
+    by_keyword,
+    device_call,
+    has_owner,
+    is_compared,
+    is_default,
+    is_fallback,
+    is_foreign,
+    is_of_cuda,
+    is_stored,
+    names_index,
+    over_literal,
+    says_cuda,
+)
+from tpu_audit.rules.devices.several import several
+from tpu_audit.rules.edits import Applicability
+from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
+from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.walk import descend
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.devices import DeviceSink
+    from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Possible
+
+_DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
+_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
+
+RULE = Rule(
+    code="TPA102",
+    name="indexed-cuda-device",
+    severity=Severity.ERROR,
+    words=("cuda",),
+    docs=Docs(
+        what='Finds `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank`, `"cuda:" + str(rank)`, '
+        '`"cuda:{}".format(rank)` and `torch.device("cuda", rank)` where a device is taken.',
+        why="PyTorch for TPUs is built without CUDA, so the device raises. An index has no meaning "
+        "either: each process on a TPU sees one device, with index 0.",
+        example='device = torch.device(f"cuda:{local_rank}")',
+        instead='device = torch.accelerator.current_accelerator() or torch.device("cpu")',
+        fix_safety="Unsafe: the index is dropped, so a process that never sets its device runs on "
+        "the first GPU of a CUDA host.",
+        references=(
+            "https://docs.pytorch.org/docs/stable/accelerator.html",
+            "https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device",
+        ),
+    ),
+    valid=(
+        Case('import torch\ndevice = torch.device("cpu:0")\n'),
+        Case('label = "cuda:0"\nprint(f"cuda:{label}")\n'),
+        Case("import torch\nif torch.cuda.is_available():\n    x = x.to(f'cuda:{rank}')\n"),
+        Case('import torch\nx = x.to("cuda")\n'),
+        Case('def load(path, device="cuda:0"):\n    return open(path)\n'),
+        Case("import torch\ndef f(kind='cuda', i=0):\n    return torch.device(f'{kind}:{i}')\n"),
+        Case('import torch\ns = torch.load(p, map_location=torch.device("cuda", 0))\n'),
+        Case('import torch\ntorch.cuda.set_device(torch.device("cuda:0"))\n'),
+        Case('parts = [b.to(f"cuda:{i % n}") for i, b in enumerate(blocks)]\n'),
+        Case('import jax\nfrom lib import put\nx = put(x, device="cuda:0")\n'),
+    ),
+    invalid=(
+        Case(
+            'PLACES = ["cuda:0", "cuda:1"]\nnets = [Net().to(place) for place in PLACES]\n',
+            lines=(1,),
+        ),
+        Case(
+            'import torch\nx = x.to(f"cuda:{rank}")\n',
+            lines=(2,),
+            columns=(10,),
+            fixed=f"import torch\nx = x.to(str({_DEVICE}))\n",
+        ),
+        Case(
+            "import torch as th\ndevice = th.device('cuda:%d' % th.distributed.get_rank())\n",
+            lines=(2,),
+            fixed=f"import torch as th\ndevice = {_DEVICE.replace('torch.', 'th.')}\n",
+        ),
+        Case(
+            'import torch\ndev = torch.device("cuda", rank)\n',
+            lines=(2,),
+            fixed=f"import torch\ndev = {_DEVICE}\n",
+        ),
+        Case('import torch\nw = torch.ones(2, device="cuda:" + str(rank))\n', lines=(2,)),
+        Case('from torch import zeros\nw = zeros(2, device="cuda:{}".format(rank))\n', lines=(2,)),
+        Case(
+            'import torch\nclass A:\n    place = "cuda:1"\n    def move(self, x):\n'
+            "        return x.to(self.place)\n",
+            lines=(3,),
+        ),
+        Case('a = a.to("cuda:0")\nb = b.to("cuda:1")\n', lines=(1,)),
+        Case("CFG = dict(device='cuda:0')\n", lines=(1,), severity=Severity.WARNING),
+        Case('device = f"cuda:{local_rank}"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
+        Case(
+            'x = x.to(f"cuda:{rank}") if backend == "nccl" else x\n',
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
+    ),
+)
+
+
+@RULE.sink(
+    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
+    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
+)
+def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
+    """Find the strings with an index that reach a device."""
+    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
+        return
+    if has_owner(sink, module):
+        return
+    beside = several(module)
+    for possible in module.value(sink.node):
+        if not _has_index(possible, module) or possible.via in _DEFAULTS:
+            continue
+        if possible.node in beside:
+            continue
+        if is_default(possible.node, module) or _is_test_data(sink, module):
+            continue
+        weak = is_stored(sink) or _needs_nccl(sink.node, module)
+        weak = weak or is_fallback(possible, module)
+        yield module.hit(
+            possible.node,
+            "a CUDA device with an index raises on a TPU, where a process sees one device",
+            "use the accelerator's device without an index",
+            fix=over_literal(possible.node, module, Applicability.UNSAFE),
+            severity=Severity.WARNING if weak else None,
+        )
+
+
+def _has_index(possible: Possible, module: Module) -> bool:
+    if not is_cuda(possible) or not says_cuda(possible.node) or is_of_cuda(possible.node, module):
+        return False
+    call = device_call(possible.node, module)
+    if call is not None and by_keyword(call):
+        return False
+    return is_indexed(possible) or (call is not None and names_index(call))
+
+
+def _is_test_data(sink: DeviceSink, module: Module) -> bool:
+    return sink.kind is SinkKind.ENTRY and module.context(sink.node).test
+
+
+def _needs_nccl(node: ast.expr, module: Module) -> bool:
+    """Tell whether a place runs only with the backend NCCL, which no TPU has."""
+    parent = module.parent(node)
+    while parent is not None:
+        if isinstance(parent, ast.If | ast.IfExp) and any(
+            isinstance(part, ast.Constant) and part.value == "nccl" for part in descend(parent.test)
+        ):
+            return True
+        parent = module.parent(parent)
+    return False

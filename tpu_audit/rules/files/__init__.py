@@ -1,0 +1,1 @@
+"""Readers of everything that is not Python: configs, dependencies, containers, scripts."""

@@ -1,0 +1,1 @@
+"""Rules on Hugging Face settings, and serving and training stacks."""

@@ -1,0 +1,1 @@
+"""Rules on dependencies, containers, clusters and scripts."""

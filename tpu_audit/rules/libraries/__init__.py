@@ -1,0 +1,1 @@
+"""Rules on kernels and libraries that need CUDA."""

@@ -1,0 +1,52 @@
+"""TPA612: compiled extensions of graph libraries."""
+
+from __future__ import annotations
+
+from tpu_audit.rules.libraries.kernel_packages import GRAPHS
+from tpu_audit.rules.libraries.recognise import recognise, words
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+RULE = Rule(
+    code="TPA612",
+    name="graph-extensions",
+    severity=Severity.ERROR,
+    words=words(GRAPHS),
+    docs=Docs(
+        what="Finds the compiled extensions of PyTorch Geometric, and DGL.",
+        why="Their ops have kernels for CPU and CUDA only: a call with TPU tensors raises. "
+        "Sums over edges run well as `index_add_` or `scatter_reduce_`.",
+        example="from torch_scatter import scatter_add\n\n"
+        "out = scatter_add(messages, index, dim=0, dim_size=n)",
+        instead="out = messages.new_zeros(n, messages.size(1)).index_add_(0, index, messages)",
+        references=(
+            "https://pytorch-geometric.readthedocs.io/en/latest/install/installation.html",
+            "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
+        ),
+    ),
+    valid=(
+        Case("from torch_geometric.utils import scatter\n"),
+        Case("import torch\nx.scatter_add_(0, i, y)\n"),
+        Case("torch_geometric\nscatter\n", filename="requirements.txt"),
+    ),
+    invalid=(
+        Case(
+            "from torch_scatter import scatter_mean as mean\n", lines=(1,), severity=Severity.ERROR
+        ),
+        Case("import dgl.function as fn\n", lines=(1,)),
+        Case("import torch_sparse, torch_cluster\n", lines=(1,)),
+        Case(
+            "try:\n    import pyg_lib\nexcept ImportError:\n    pass\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "-f https://data.pyg.org/whl/torch-2.4.0+cu121.html\ntorch-scatter\ntorch_sparse\n",
+            filename="requirements.txt",
+            lines=(2, 3),
+            severity=Severity.WARNING,
+        ),
+    ),
+)
+
+recognise(RULE, GRAPHS)

@@ -1,0 +1,115 @@
+"""TPA603: Triton kernels."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.libraries.kernel_packages import TRITON
+from tpu_audit.rules.libraries.optional import import_severity, only_asks
+from tpu_audit.rules.libraries.recognise import recognise_documents, words
+from tpu_audit.rules.rule import Case, Docs, Rule
+from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
+
+_DECORATORS = (
+    *("triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit"),
+    *("triton.experimental.gluon.jit", "torch.library.triton_op"),
+)
+_ADVICE = TRITON[0].instead
+
+RULE = Rule(
+    code="TPA603",
+    name="triton-kernel",
+    severity=Severity.ERROR,
+    words=(*words(TRITON), "triton_op"),
+    docs=Docs(
+        what="Finds kernels of Triton, and imports of it in files without kernels.",
+        why="There is no Triton backend for TPUs: a kernel fails when it is launched. Kernels for "
+        "TPUs are written in Pallas.",
+        example="@triton.jit\ndef add(x, y, out, n, BLOCK: tl.constexpr): ...",
+        instead="out = x + y  # torch ops, fused by torch.compile",
+        references=(
+            "https://docs.jax.dev/en/latest/pallas/index.html",
+            "https://docs.pytorch.org/docs/stable/generated/torch.compile.html",
+        ),
+    ),
+    valid=(
+        Case("import tritonclient.http\n"),
+        Case("import torch\nstep = torch.compile(step)\n"),
+        Case("from .triton import kernels\n"),
+        Case("import jax\nfrom jax.experimental import pallas as pl\n\n@jax.jit\ndef f(x): ...\n"),
+    ),
+    invalid=(
+        Case(
+            "import triton\nimport triton.language as tl\n\n@triton.jit\ndef add(x):\n    pass\n",
+            lines=(4,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "from triton import autotune, jit\n\n@autotune(configs=[], key=[])\n@jit\n"
+            "def f(x):\n    pass\n",
+            lines=(4,),
+        ),
+        Case(
+            "try:\n    import triton\nexcept ImportError:\n    triton = None\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case("from triton.ops.blocksparse import matmul\n", lines=(1,), severity=Severity.ERROR),
+        Case(
+            "HAS_TRITON = has_triton()\nif HAS_TRITON:\n    import triton\n\n    @triton.jit\n"
+            "    def f(x):\n        pass\n",
+            lines=(5,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\n\n@torch.library.triton_op('my::add', mutates_args=())\n"
+            "def add(x: torch.Tensor) -> torch.Tensor: ...\n",
+            lines=(3,),
+        ),
+        Case("triton==3.1.0\n", filename="requirements.txt", lines=(1,), severity=Severity.WARNING),
+    ),
+)
+
+recognise_documents(RULE, TRITON)
+
+
+@RULE.module
+def check(module: Module) -> Iterator[Hit]:
+    """Find kernels; where there are none, imports."""
+    kernels = list(_kernels(module))
+    for name, decorator in kernels:
+        yield module.hit(
+            decorator,
+            f"`{name}` is a Triton kernel: there is no Triton backend for TPUs, so it fails when "
+            "it is launched",
+            _ADVICE,
+            severity=import_severity(module, module.statement(decorator), ("triton",)),
+            cause="Triton kernels",
+        )
+    for node, names in module.imported if not kernels else ():
+        if only_asks(node):
+            continue
+        if any(name == "triton" or name.startswith("triton.") for name in names):
+            yield module.hit(
+                node,
+                f"this imports Triton; on a TPU {TRITON[0].needs}",
+                _ADVICE,
+                severity=import_severity(module, node, ("triton",)),
+                cause="Triton is imported",
+            )
+
+
+def _kernels(module: Module) -> Iterator[tuple[str, ast.expr]]:
+    for function in module.index.of(ast.FunctionDef):
+        for decorator in function.decorator_list:
+            callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if module.is_named(callee, *_DECORATORS):
+                yield function.name, decorator
+                break

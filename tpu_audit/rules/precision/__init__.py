@@ -1,0 +1,1 @@
+"""Rules on dtypes and mixed precision."""

@@ -1,0 +1,1 @@
+"""What a Python module means: names, values, reachability, context."""

@@ -1,0 +1,1 @@
+"""Rules on host syncs and dynamic shapes."""
