@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tpu_audit import __version__
 from tpu_audit.check.cache import ResultCache
 from tpu_audit.check.changed import Changes, changes_since
 from tpu_audit.check.classify import kind_of_name
@@ -23,6 +22,7 @@ from tpu_audit.check.selection import PerFile, all_rules, ignored_in, per_file, 
 from tpu_audit.check.silence import judge
 from tpu_audit.types.check import CheckReport, Suppressed, Unread
 from tpu_audit.types.report import Finding, Location, Severity, ToolInfo
+from tpu_audit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

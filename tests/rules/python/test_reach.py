@@ -54,9 +54,11 @@ PLACES = {
         State.DEAD,
     ),
     "switched off": (
-        ("class A:\n    def __init__(self):\n        self.on = True\n    def init(self, device):\n"
-        "        if device.type != 'cuda':\n            self.on = False\n    def f(self):\n"
-        "        if not self.on:\n            return\n        seek(1)"),
+        (
+            "class A:\n    def __init__(self):\n        self.on = True\n    def init(self, device):\n"
+            "        if device.type != 'cuda':\n            self.on = False\n    def f(self):\n"
+            "        if not self.on:\n            return\n        seek(1)"
+        ),
         State.DEAD,
     ),
     "no old PyTorch": ("x = 1 if not _TORCH_GREATER_EQUAL_2_4 else seek(1)", State.LIVE),
