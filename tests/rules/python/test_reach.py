@@ -55,7 +55,8 @@ PLACES = {
     ),
     "switched off": (
         (
-            "class A:\n    def __init__(self):\n        self.on = True\n    def init(self, device):\n"
+            "class A:\n    def __init__(self):\n        self.on = True\n"
+            "    def init(self, device):\n"
             "        if device.type != 'cuda':\n            self.on = False\n    def f(self):\n"
             "        if not self.on:\n            return\n        seek(1)"
         ),
