@@ -210,9 +210,19 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     if not other and all(_is_of_cuda(node, module) for node in cuda):
         return Effect.NOTHING
     guarded = guard_of(atom, module)
+    if not cuda and all(_is_move(node, module) for node in other):
+        guarded = Guarded.EXTRA
     if guarded is not Guarded.WAY:
         return Effect.NOTHING if guarded is Guarded.EXTRA else Effect.REJECTED
     return _compared(cuda, other, choice, module)
+
+
+def _is_move(node: ast.AST, module: Module) -> bool:
+    """Tell ``x.to(device)`` as a statement: moving what is there already does nothing."""
+    call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+    if not isinstance(call, ast.Call) or not _is_method(call, "to") or not call.args:
+        return False
+    return not any(is_cuda(p) for p in module.value(call.args[0]))
 
 
 def _is_of_cuda(node: ast.AST, module: Module) -> bool:

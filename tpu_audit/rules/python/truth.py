@@ -28,6 +28,7 @@ _FALSE = frozenset(
         "torch.cuda.is_bf16_supported",
         "torch.cuda.device_count",
         "torch.cuda.default_generators",
+        "faiss.get_num_gpus",
         "torch.version.cuda",
         "torch.version.hip",
         "torch.backends.cuda.is_built",
@@ -65,7 +66,12 @@ _TRUE = frozenset(
         "torch.tpu.is_available",
     }
 )
-_TRUE_HELPERS = frozenset({"get_current_accelerator", "current_accelerator"})
+_TRUE_HELPERS = frozenset(
+    {
+        *("get_current_accelerator", "current_accelerator", "is_torch_tpu_available"),
+        "check_cuda_p2p_ib_support",
+    }
+)
 _FALSE_ATTRIBUTES = frozenset(
     {"is_cuda", "has_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"}
 )
@@ -296,7 +302,8 @@ class Truths:
         if isinstance(node, ast.Call):
             if getattr(node.func, "id", "") == "len" and len(node.args) == 1:
                 return self._named(node.args[0]) is False
-            return "torch.cuda.device_count" in self._module.qualified(node.func)
+            names = self._module.qualified(node.func)
+            return not names.isdisjoint({"torch.cuda.device_count", "faiss.get_num_gpus"})
         if not isinstance(node, ast.Name):
             return False
         values = [b.value for b in self._module.scopes.bindings(node)]
