@@ -20,6 +20,7 @@ FILES = {
     "lib/nn/backends/pytorch.py": False,
     "lib/utils/cuda.py": False,
     "lib/networks/trt_compiler.py": True,
+    "lib/export/_tensorrt/inference.py": True,
     "lib/utils/awkward.py": False,
     "lib/accelerators/mps.py": False,
     "awq/train.py": False,

@@ -205,6 +205,9 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     else:
         arms = (choice.body, taken(choice.orelse, module))
     cuda, other = arms if use.positive else (arms[1], arms[0])
+    if not other and isinstance(choice, ast.If) and isinstance(cuda[-1], ast.Return):
+        block = list(module.index.block(choice))
+        other = block[block.index(choice) + 1 :]
     if other and isinstance(other[-1], ast.Raise):
         return Effect.REJECTED
     if not other and all(_is_of_cuda(node, module) for node in cuda):

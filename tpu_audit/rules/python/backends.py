@@ -45,8 +45,8 @@ _OWNER = re.compile(
     r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)", re.IGNORECASE
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
-_ENGINE = re.compile(r"^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_")
-"""Files that are about one such library, wherever they are."""
+_ENGINE = re.compile(r"^_?(?:tensorrt|trt)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_")
+"""Files and folders that are about one such library, wherever they are."""
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 

@@ -264,10 +264,14 @@ class Truths:
     def _is_backend(self, node: ast.expr) -> bool:
         """Tell what a process group says of its backend: on a TPU it is not CUDA's."""
         values = [b.value for b in self._module.scopes.bindings(node)] if _is_name(node) else [node]
-        return bool(values) and all(
-            isinstance(value, ast.Call)
-            and self._module.is_named(value.func, "torch.distributed.get_backend")
-            for value in values
+        arms = [arm for v in values for arm in ([v.body, v.orelse] if _is_choice(v) else [v])]
+        return any(map(self._asks_backend, arms)) and all(
+            self._asks_backend(arm) or isinstance(arm, ast.Constant) for arm in arms
+        )
+
+    def _asks_backend(self, node: ast.expr | None) -> bool:
+        return isinstance(node, ast.Call) and self._module.is_named(
+            node.func, "torch.distributed.get_backend"
         )
 
     def _texts(self, node: ast.expr) -> list[str]:
@@ -304,6 +308,8 @@ class Truths:
                 return self._named(node.args[0]) is False
             names = self._module.qualified(node.func)
             return not names.isdisjoint({"torch.cuda.device_count", "faiss.get_num_gpus"})
+        if isinstance(node, ast.Attribute):
+            return "visible_gpus" in node.attr
         if not isinstance(node, ast.Name):
             return False
         values = [b.value for b in self._module.scopes.bindings(node)]
@@ -339,6 +345,10 @@ def _kind(text: str) -> str:
 
 def _is_name(node: ast.expr) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
+
+
+def _is_choice(node: ast.expr | None) -> TypeGuard[ast.IfExp]:
+    return isinstance(node, ast.IfExp)
 
 
 def _is_none(node: ast.expr) -> bool:
