@@ -248,7 +248,7 @@ def _guarded(node: ast.expr, module: Module) -> list[ast.AST]:
             found += parent.body if isinstance(parent.body, list) else [parent.body]
         elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
             for use in module.index.names[parent.targets[0].id]:
-                if isinstance(use.ctx, ast.Load) and use.lineno > parent.lineno:
+                if isinstance(use.ctx, ast.Load) and use.lineno > (parent.end_lineno or 0):
                     found += _guarded(use, module)
         test = parent
     return found
