@@ -107,3 +107,12 @@ def test_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "unreadable",
         "not_a_file",
     ]
+
+
+def test_assignment_that_uses_itself() -> None:
+    """A name that is assigned from itself over several lines is followed once."""
+    text = "import torch\nn = 8\nn = (\n    torch.cuda.is_available()\n    and n\n)\n"
+    result = check_bytes("a.py", text.encode(), RULES)
+
+    assert result.gaps == []
+    assert [item.line for item in result.items] == [4]

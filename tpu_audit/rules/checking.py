@@ -79,10 +79,10 @@ def _judged(rule: Rule, hit: Hit, module: Module) -> Found | None:
 
 def _is_of_backend(rule: Rule, severity: Severity, node: ast.AST, module: Module) -> bool:
     """Tell a use of CUDA in a backend of CUDA's: what needs a repair is the choice of it."""
-    if severity is Severity.WARNING:
-        return module.backends.serves_others(node)
     if rule.code.startswith(_API) and module.backends.is_offered(node):
         return True
+    if severity is Severity.WARNING:
+        return module.backends.serves_others(node)
     return rule.code.startswith(_ON_DEVICE) and module.backends.owns(node)
 
 

@@ -19,6 +19,8 @@ FILES = {
     "lib/nn/backends/hailo.py": True,
     "lib/nn/backends/pytorch.py": False,
     "lib/utils/cuda.py": False,
+    "lib/networks/trt_compiler.py": True,
+    "lib/export/_tensorrt/inference.py": True,
     "lib/utils/awkward.py": False,
     "lib/accelerators/mps.py": False,
     "awq/train.py": False,
@@ -82,6 +84,9 @@ OFFERED = {
         ),
         True,
     ),
+    "for each device": ("n = torch.cuda.device_count()\nfor i in range(n):\n    seek(i)", True),
+    "listed": ("[seek(i) for i in range(torch.cuda.device_count())]", True),
+    "for each rank": ("for i in range(world):\n    seek(i)", False),
     "other": ("def get_memory():\n    seek(1)", False),
 }
 

@@ -24,6 +24,11 @@ FALSE = {
     "args attribute": "args.cuda = not args.no_cuda and torch.cuda.is_available()\nseek(args.cuda)",
     "own helper": "def gpu():\n    return torch.cuda.is_available()\nseek(gpu())",
     "autocast of CUDA": "import torch\nseek(torch.is_autocast_enabled())",
+    "visible GPUs": "seek(config.total_visible_gpus > 0)",
+    "group's backend, or none": (
+        "import torch.distributed as dist\nname = dist.get_backend() if started else 'cpu'\n"
+        "seek(name == 'nccl')"
+    ),
     "CUDA context": "seek(self._cuda_context.is_available())",
     "has_cuda": "seek(mode.has_cuda)",
     "real device": 'seek(model_device.type in ("cuda", "meta"))',

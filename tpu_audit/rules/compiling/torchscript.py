@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.upkeep import on_host
@@ -9,7 +10,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -46,6 +46,7 @@ RULE = Rule(
         Case("import torch\n@torch.jit.unused\ndef f(x):\n    return x\n"),
         Case("from numba import jit\n@jit\ndef f(x):\n    return x\n"),
         Case("import torch\n@torch.jit.script_if_tracing\ndef f(x):\n    return x\n"),
+        Case("import torch\nold = isinstance(m, torch.jit.ScriptModule)\n"),
         Case("import torch\ndef to_torchscript(m):\n    return torch.jit.script(m)\n"),
         Case("import torch\ndef _log_graph(m, x):\n    w.add_graph(torch.jit.trace(m, x), [])\n"),
     ),
@@ -62,6 +63,9 @@ RULE = Rule(
 @RULE.use(*_NAMES)
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find calls and decorators; what exports a model or shows its graph is asked for."""
+    asks = module.parent(node)
+    if isinstance(asks, ast.Call) and getattr(asks.func, "id", "") == "isinstance":
+        return
     if module.context(node).function is not None and on_host(node, module):
         return
     yield module.hit(

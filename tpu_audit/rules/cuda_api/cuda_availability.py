@@ -39,6 +39,8 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
+_REPORTS = re.compile(r"cuda|(?:env|environment|system|version|device)_?info|report|summary")
+"""Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
 RULE = Rule(
@@ -204,7 +206,7 @@ def _decides(node: ast.expr, module: Module) -> bool:
     Not where a function answers for CUDA by its name: who calls it asks for no other device.
     """
     function = module.context(node).function
-    if function is not None and "cuda" in function.name:
+    if function is not None and _REPORTS.search(function.name):
         return False
     child: ast.AST = node
     parent = module.parent(node)
@@ -212,8 +214,17 @@ def _decides(node: ast.expr, module: Module) -> bool:
         child, parent = parent, module.parent(parent)
     if isinstance(parent, ast.If) and child is parent.test:
         arms = [*parent.body, *parent.orelse]
+        if all(".cuda." in module.code(one) for one in parent.body) and _is_short(parent.body):
+            return False
         return any(_DECIDED.search(module.code(one)) for one in arms)
+    if isinstance(parent, ast.Assign) and "kernel" in module.code(parent.targets[0]):
+        return False
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+
+
+def _is_short(statements: list[ast.stmt]) -> bool:
+    """Tell statements that call and keep numbers: nothing that runs a model."""
+    return all(isinstance(one, ast.Expr | ast.Assign) for one in statements)
 
 
 def _fix(node: ast.expr, place: str, module: Module) -> Fix | None:
@@ -237,7 +248,7 @@ def _guarded(node: ast.expr, module: Module) -> list[ast.AST]:
             found += parent.body if isinstance(parent.body, list) else [parent.body]
         elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
             for use in module.index.names[parent.targets[0].id]:
-                if isinstance(use.ctx, ast.Load) and use.lineno > parent.lineno:
+                if isinstance(use.ctx, ast.Load) and use.lineno > (parent.end_lineno or 0):
                     found += _guarded(use, module)
         test = parent
     return found

@@ -44,6 +44,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\nif len(torch.cuda.default_generators) > 0:\n    use_gpu()\n"
+            "else:\n    torch.manual_seed(seed)\n"
+        ),
         Case("import torch\ntorch.manual_seed(0)\ntorch.get_rng_state()\n"),
         Case("import random, numpy as np\nrandom.seed(1)\nnp.random.seed(1)\n"),
         Case(
@@ -87,6 +91,8 @@ RULE = Rule(
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find uses; a guarded seed beside ``torch.manual_seed`` is right as it stands."""
     symbol = cuda_symbols()[name]
+    if _is_counted(node, module):
+        return
     also = _also_seeds(node, module) if name in _SEEDS else []
     if also and module.reach(node).dead:
         return
@@ -97,6 +103,14 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         fix=_fix(node, symbol, also, module),
         severity=Severity.INFO if also or is_told(node, module) else None,
     )
+
+
+def _is_counted(node: ast.expr, module: Module) -> bool:
+    """Tell ``len(torch.cuda.default_generators) > 0``, whose answer is right on a TPU."""
+    call = module.parent(node)
+    counts = isinstance(call, ast.Call) and getattr(call.func, "id", "") == "len"
+    test = module.parent(call) if counts and call is not None else None
+    return isinstance(test, ast.Compare) and module.truth(test) is not None
 
 
 def _also_seeds(node: ast.expr, module: Module) -> list[ast.Call]:

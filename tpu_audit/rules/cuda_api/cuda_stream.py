@@ -44,6 +44,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "class Data:\n    def record_stream(self, stream):\n"
+            "        return self.apply(lambda x: x.record_stream(stream))\n"
+        ),
         Case("import torch\ntorch.accelerator.current_stream().synchronize()\n"),
         Case("import torch\ndef wait(stream: torch.cuda.Stream | None) -> None:\n    ...\n"),
         Case("from threading import Event\ndone = Event()\ndone.wait()\n"),
@@ -102,7 +106,9 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 @RULE.method("record_stream")
 def check_record(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find ``tensor.record_stream(stream)``."""
-    if len(call.args) == 1 and not module.is_imported(receiver):
+    function = module.context(call).function
+    passed_on = function is not None and function.name == "record_stream"
+    if len(call.args) == 1 and not passed_on and not module.is_imported(receiver):
         yield module.hit(
             call,
             "TPUs have no kernel for `record_stream`: it raises for a tensor there",

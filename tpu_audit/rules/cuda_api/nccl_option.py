@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
@@ -28,6 +29,9 @@ _COLLECTIVES = {
 """Collectives without a kernel, and what does their work."""
 _PREFIXES = ("NCCL_", "TORCH_NCCL_")
 _LEAVE = "leave it out on a TPU"
+
+_ON_HOST = re.compile(r"(?:^|[._])(?:cpu|gloo|host)(?=_|$)")
+"""Names of process groups over the hosts."""
 
 RULE = Rule(
     code="TPA222",
@@ -56,6 +60,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch.distributed as dist\n"
+            "dist.monitored_barrier(group=self.helper.cpu_comm_group, wait_all_ranks=True)\n"
+        ),
         Case("import torch.distributed as dist\ndist.all_reduce(x)\ndist.barrier()\n"),
         Case("from functools import reduce\nimport torch.distributed as dist\nreduce(f, xs)\n"),
         Case("import os\nif os.environ.get('NCCL_DEBUG'):\n    log()\n"),
@@ -139,6 +147,9 @@ def check_collective(call: ast.Call, name: str, module: Module) -> Iterator[Hit]
     """Find the collectives that TorchTPU's process group lacks."""
     word = name.rpartition(".")[2]
     if word == "recv" and (len(call.args) > 1 or keyword(call, "src", "group_src") is not None):
+        return
+    group = keyword(call, "group")
+    if group is not None and _ON_HOST.search(module.code(group)):
         return
     instead = _COLLECTIVES.get(word)
     yield module.hit(

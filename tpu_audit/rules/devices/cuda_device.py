@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import (
@@ -56,6 +57,7 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
     ),
     valid=(
+        Case("import torch\nclass Devices:\n    CUDA_DEVICE = torch.device('cuda')\n"),
         Case('import torch\ndevice = torch.device("cpu")\n'),
         Case('import torch\nname = "cuda"\nprint("cuda")\n'),
         Case('import torch\nif torch.cuda.is_available():\n    x = x.to("cuda")\n'),
@@ -146,6 +148,8 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             continue
         if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
             continue
+        if _is_constant(possible.node, module):
+            continue
         mild = weak or is_fallback(possible, module) or _is_autocast(sink)
         yield module.hit(
             possible.node,
@@ -154,6 +158,16 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             fix=over_literal(possible.node, module, Applicability.UNSAFE),
             severity=Severity.WARNING if mild else None,
         )
+
+
+def _is_constant(node: ast.expr, module: Module) -> bool:
+    """Tell ``CUDA = torch.device("cuda")`` among the constants of a class: it makes no tensor."""
+    statement = module.statement(node)
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    named = any("cuda" in str(getattr(target, "id", "")).lower() for target in targets)
+    return named and isinstance(module.parent(statement), ast.ClassDef)
 
 
 def _is_autocast(sink: DeviceSink) -> bool:

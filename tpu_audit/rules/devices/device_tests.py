@@ -205,14 +205,27 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     else:
         arms = (choice.body, taken(choice.orelse, module))
     cuda, other = arms if use.positive else (arms[1], arms[0])
+    if not other and isinstance(choice, ast.If) and isinstance(cuda[-1], ast.Return):
+        block = list(module.index.block(choice))
+        other = block[block.index(choice) + 1 :]
     if other and isinstance(other[-1], ast.Raise):
         return Effect.REJECTED
     if not other and all(_is_of_cuda(node, module) for node in cuda):
         return Effect.NOTHING
     guarded = guard_of(atom, module)
+    if not cuda and all(_is_move(node, module) for node in other):
+        guarded = Guarded.EXTRA
     if guarded is not Guarded.WAY:
         return Effect.NOTHING if guarded is Guarded.EXTRA else Effect.REJECTED
     return _compared(cuda, other, choice, module)
+
+
+def _is_move(node: ast.AST, module: Module) -> bool:
+    """Tell ``x.to(device)`` as a statement: moving what is there already does nothing."""
+    call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+    if not isinstance(call, ast.Call) or not _is_method(call, "to") or not call.args:
+        return False
+    return not any(is_cuda(p) for p in module.value(call.args[0]))
 
 
 def _is_of_cuda(node: ast.AST, module: Module) -> bool:

@@ -60,6 +60,7 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_cuda.html",),
     ),
     valid=(
+        Case("if not next(lm.parameters()).is_cuda:\n    lm.to(x.device)\n"),
         Case('on_host = x.device.type == "cpu"\n'),
         Case("if x.is_cuda:\n    torch.cuda.synchronize()\n"),
         Case("n = 1 if x.is_cuda else 1\n"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.rules.devices.literals import is_of_cuda
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -41,6 +42,11 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\ndef bind(kind, local_rank):\n"
+            "    rank = 0 if kind == 'tpu' else local_rank\n"
+            "    torch.accelerator.set_device_index(rank)\n"
+        ),
         Case("import torch\nif torch.cuda.is_available():\n    torch.cuda.set_device(rank)\n"),
         Case("import cupy\ncupy.cuda.set_device(1)\nmixer.set_device(2)\n"),
         Case("import torch\ntorch.accelerator.set_device_index(0)\n"),
@@ -107,13 +113,20 @@ def check_block(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 def check_index(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find indices other than 0."""
     index = call.args[0] if call.args else None
-    if index is not None and _is_rank(index, module):
+    if index is not None and _is_rank(index, module) and not _knows_tpu(call, module):
         yield module.hit(
             call,
             f"`{name}` refuses any index but 0 on a TPU, where a process has one device",
             "call it only where there are several devices",
             severity=Severity.WARNING,
         )
+
+
+def _knows_tpu(call: ast.Call, module: Module) -> bool:
+    """Tell whether the function around a call asks for a TPU by name."""
+    around = module.context(call).function
+    nodes = descend(around) if around is not None else []
+    return any(isinstance(n, ast.Constant) and n.value == "tpu" for n in nodes)
 
 
 def _is_literal(callee: ast.expr, module: Module) -> bool:

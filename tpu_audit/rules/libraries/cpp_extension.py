@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -20,6 +21,8 @@ _ADVICE = (
     "write the op with torch, or as a Pallas kernel through `torch.tpu.pallas.jax_op`; register it "
     "with `torch.library.custom_op`"
 )
+
+_SOURCES = (".cpp", ".cc", ".cu", ".cuh")
 
 RULE = Rule(
     code="TPA601",
@@ -49,6 +52,12 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        Case(
+            "import os\nfrom torch.utils.cpp_extension import load\n"
+            "m = load(name='m', sources=[os.path.join(here, 'filter_pids.cpp')])\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
         Case(
             "from torch.utils.cpp_extension import BuildExtension, CUDAExtension\n"
             'setup(ext_modules=[CUDAExtension("ops", ["a.cpp", "b.cu"])])\n',
@@ -114,4 +123,6 @@ def _is_plain(call: ast.Call, callee: str, module: Module) -> bool:
     sources = call.args[1] if len(call.args) > 1 else keyword(call, "sources")
     files = module.elements(sources) if sources is not None else []
     texts = [text for file in files for text in module.value(file).strings()]
+    parts = (getattr(part, "value", None) for part in descend(*files))
+    texts += [part for part in parts if isinstance(part, str) and part.endswith(_SOURCES)]
     return bool(texts) and not any(text.endswith((".cu", ".cuh")) for text in texts)

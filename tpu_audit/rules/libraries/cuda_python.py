@@ -46,12 +46,21 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "from cupy.linalg import norm\nfrom .core import ndarray\n",
+            filename="lib/cupy/fft/a.py",
+        ),
         Case("import numba\n\n@numba.njit\ndef f(x):\n    return x + 1\n"),
         Case('#include <torch/extension.h>\n#include "ops.h"\n', filename="ops.cpp"),
         Case("from numba import jit\ncuda = False\n"),
         Case("import torch\nfrom torch import cuda\ncuda.is_available()\n"),
     ),
     invalid=(
+        Case(
+            'from lib import optional_import\ncp, has_cp = optional_import("cupy")\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case(
             "#include <torch/extension.h>\n#include <cuda_runtime.h>\n\n"
             "__global__ void f(float* x) { x[0] = 1; }\n",

@@ -53,6 +53,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import faiss\ndef up(i):\n    return faiss.index_cpu_to_all_gpus(i)\n"
+            "if faiss.get_num_gpus() > 0:\n    index = up(index)\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import onnxruntime as ort\nP = ['CUDAExecutionProvider', 'CPUExecutionProvider']\n"
             "s = ort.InferenceSession(path, providers=P)\n",
             lines=(3,),
@@ -138,5 +144,9 @@ def check_faiss(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         node,
         f"`{name}` needs Faiss for CUDA: a TPU host has none",
         "keep the index on the host, or search by `torch.matmul` and `topk`",
-        severity=Severity.INFO if module.context(node).caught else None,
+        severity=Severity.INFO if _is_optional(node, module) else None,
     )
+
+
+def _is_optional(node: ast.expr, module: Module) -> bool:
+    return module.context(node).caught or module.backends.owns(node)

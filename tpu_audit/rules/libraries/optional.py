@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.types.report import Severity
@@ -52,12 +52,24 @@ def import_severity(
     stems = frozenset(part for name in packages for part in _stems(name))
     if any(_is_optional(module, child, parent, stems) for child, parent in _above(module, node)):
         return Severity.INFO
-    if not module.is_script and _is_named(module, stems):
+    if _tries(node) or (not module.is_script and _is_named(module, stems)):
         return Severity.INFO
     function = module.context(node).function
     if function is not None:
         return _in_function(module, function, stems)
     return Severity.WARNING if _conditional(module, node) else Severity.ERROR
+
+
+def is_own(module: Module, package: str) -> bool:
+    """Tell whether a file is of the library itself, which imports its own parts."""
+    folders = module.path.replace("\\", "/").split("/")[:-1]
+    if package.partition(".")[0] not in folders or module.is_script:
+        return False
+    sources = module.index.of(ast.ImportFrom)
+    return any(
+        node.level or (node.module or "").startswith(f"{package.partition('.')[0]}.")
+        for node in sources
+    )
 
 
 def only_asks(node: ast.stmt | ast.Call) -> bool:
@@ -94,6 +106,16 @@ def _is_optional(module: Module, child: ast.AST, parent: ast.AST, stems: frozens
     else:
         optional = False
     return optional or (isinstance(child, ast.stmt) and _left_before(module, child, stems))
+
+
+def _tries(node: ast.stmt | ast.Call) -> bool:
+    """Tell ``cp, has_cp = optional_import("cupy")`` and its like, which do not raise."""
+    word = getattr(node.func, "attr", getattr(node.func, "id", "")) if _is_call(node) else ""
+    return re.search(r"optional|lazy|try|safe|maybe", word, re.IGNORECASE) is not None
+
+
+def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call)
 
 
 def _is_named(module: Module, stems: frozenset[str]) -> bool:

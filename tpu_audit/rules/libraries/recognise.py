@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.libraries.optional import import_severity, only_asks
+from tpu_audit.rules.libraries.optional import import_severity, is_own, only_asks
 from tpu_audit.rules.libraries.required import requirements
 from tpu_audit.types.report import Severity
 
@@ -65,7 +65,7 @@ class _Finder:
         noted: set[str] = set()
         for node, names in module.imported:
             package = self._imported(names)
-            if package is None or only_asks(node):
+            if package is None or only_asks(node) or is_own(module, names[0]):
                 continue
             hit = self._import_hit(module, node, package)
             if hit.severity is not Severity.INFO or package.name not in noted:

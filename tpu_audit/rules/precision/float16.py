@@ -39,6 +39,7 @@ RULE = Rule(
         references=(REFERENCE, AMP),
     ),
     valid=(
+        Case("import torch\n_ = torch.empty(n, dtype=torch.float16, device=device)\n"),
         Case("import torch\nx = x.to(torch.bfloat16)\n"),
         Case("import torch\nif x.dtype == torch.float16:\n    x = x.float()\n"),
         Case('import torch\nTYPES = {"fp16": torch.float16, "fp32": torch.float32}\n'),
@@ -90,7 +91,7 @@ RULE = Rule(
 def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find the dtype where it is worked with."""
     del name
-    if _is_cast_back(node, module):
+    if _is_cast_back(node, module) or _is_dropped(node, module):
         return
     if takes_dtype(node, module) and not is_wished(node, module):
         yield module.hit(node, _MESSAGE, _ADVICE, fix=_fix(node, module))
@@ -112,6 +113,13 @@ def _is_cast_back(node: ast.expr, module: Module) -> bool:
     """Tell ``x.to(torch.float16).float()``, which rounds and works on in float32."""
     call = module.parent(node)
     return isinstance(call, ast.Call) and getattr(module.parent(call), "attr", "") == "float"
+
+
+def _is_dropped(node: ast.expr, module: Module) -> bool:
+    """Tell ``_ = torch.empty(..., dtype=torch.float16)``, which only takes memory."""
+    statement = module.statement(node)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(getattr(target, "id", "") == "_" for target in targets)
 
 
 def _is_stored(call: ast.Call, module: Module) -> bool:

@@ -44,6 +44,14 @@ RULE = Rule(
         references=(REFERENCE, "https://openxla.org/stablehlo/spec"),
     ),
     valid=(
+        Case(
+            "import torch\nwith torch.device('cpu'):\n"
+            "    f = torch.arange(9, dtype=torch.float64, device=base.device)\n"
+        ),
+        Case(
+            "import torch\nkind = torch.float32 if torch.backends.mps.is_available() else "
+            "torch.float64\nsigmas = torch.linspace(0, 1, 9, dtype=kind)\n"
+        ),
         Case("import torch\nif x.dtype == torch.float64:\n    x = x.float()\n"),
         Case("import numpy as np\ndef forward(self, x):\n    return np.zeros(3, np.float64)\n"),
         Case('import torch\nKINDS = {"double": torch.float64, "float": torch.float32}\n'),
@@ -111,6 +119,8 @@ def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     del name
     choice = _choice(node, module)
     if choice is not None:
+        if _only_made(choice, module):
+            return
         yield module.hit(choice, f"this test leaves a TPU out: {_MESSAGE}", _ADVICE)
     elif takes_dtype(node, module) and not _on_host(node, module) and not _is_own(node, module):
         severity = _severity(node, module)
@@ -208,6 +218,34 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
 
 
+def _only_made(choice: ast.expr, module: Module) -> bool:
+    """Tell a dtype that is chosen for tensors which the host makes for itself."""
+    statement = module.parent(choice)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name):
+        return False
+    scope = module.scopes.owner(target)
+    uses = [
+        use
+        for use in module.index.names.get(target.id, ())
+        if isinstance(use.ctx, ast.Load) and module.scopes.owner(use) is scope
+    ]
+    return bool(uses) and all(_is_made(use, module) for use in uses)
+
+
+def _on_cpu(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``node`` stands under ``with torch.device("cpu"):``."""
+    parent = module.parent(node)
+    while parent is not None:
+        for item in parent.items if isinstance(parent, ast.With) else ():
+            call = item.context_expr
+            named = isinstance(call, ast.Call) and module.is_named(call.func, "torch.device")
+            if named and isinstance(call, ast.Call) and call.args:
+                return tensors(module).is_host(call.args[0])
+        parent = module.parent(parent)
+    return False
+
+
 def _is_one(call: ast.Call, module: Module) -> bool:
     """Tell ``torch.tensor([x], ...)`` and ``torch.zeros((), ...)``: one number costs nothing."""
     given = call.args[0] if call.args else None
@@ -224,6 +262,8 @@ def _on_host(node: ast.expr, module: Module) -> bool:
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     if not isinstance(call, ast.Call):
         return False
+    if _on_cpu(node, module):
+        return True
     device = keyword(call, "device")
     if device is not None:
         return tensors(module).is_host(device)

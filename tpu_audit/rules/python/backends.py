@@ -21,7 +21,7 @@ _LIBRARIES = (
     *("autoawq", "gptq", "eetq", "aqlm", "fbgemm", "exllama", "marlin", "sageattention"),
     *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4", "transformer_engine"),
     *("deepgemm", "sonicmoe", "bitnet", "compressed_tensors", "finegrained_fp8", "fp_quant"),
-    *("sinq", "deepspeed"),
+    *("sinq", "deepspeed", "numba"),
 )
 """Libraries and formats that have kernels for CUDA alone, as files and options spell them."""
 _NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(_LIBRARIES)})(?![a-z])")
@@ -36,7 +36,7 @@ _DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
 _HELPERS = frozenset({"utils"})
 _RUNTIMES = re.compile(
     r"^(?:hailo|openvino|coreml|onnx|tensorflow|paddle|rknn|mnn|ncnn|imx|axelera|executorch|litert"
-    r"|tflite|qnn|torchscript)$"
+    r"|tflite|qnn|torchscript|coreai)$"
 )
 """Programs that run models without PyTorch, as files of backends are named."""
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
@@ -45,6 +45,8 @@ _OWNER = re.compile(
     r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)", re.IGNORECASE
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
+_ENGINE = re.compile(r"^_?(?:tensorrt|trt)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_")
+"""Files and folders that are about one such library, wherever they are."""
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -86,21 +88,44 @@ class Backends:
         while parent is not None:
             if isinstance(parent, ast.ClassDef) and _CUDA_CLASS.search(parent.name):
                 return True
+            if isinstance(parent, ast.For) and self._is_empty(parent):
+                return True
             if isinstance(parent, ast.FunctionDef) and names_library(parent.name):
                 return True
             parent = self._module.parent(parent)
         return False
+
+    def _is_empty(self, loop: ast.For) -> bool:
+        """Tell ``for i in range(torch.cuda.device_count())``."""
+        count = loop.iter.args[0] if isinstance(loop.iter, ast.Call) and loop.iter.args else None
+        return isinstance(count, ast.Call) and self._module.is_named(
+            count.func, "torch.cuda.device_count"
+        )
 
     def is_offered(self, node: ast.AST) -> bool:
         """Tell whether ``node`` is in a function that is named for CUDA and that others call.
 
         Those others know when to: ``get_max_cuda_memory``, ``prepare_for_cuda``.
         """
-        return any(
+        return self._is_counted(node) or any(
             "cuda_graph" in one.name
             or (_OF_CUDA.search(one.name) and not self._module.calls.sites(one))
             for one in self._functions(node)
         )
+
+    def _is_counted(self, node: ast.AST) -> bool:
+        """Tell what is done for each CUDA device: ``for i in range(torch.cuda.device_count())``."""
+        parent = self._module.parent(node)
+        while parent is not None:
+            loops = [parent] if isinstance(parent, ast.For) else getattr(parent, "generators", [])
+            if any(self._counts(loop.iter) for loop in loops):
+                return True
+            parent = self._module.parent(parent)
+        return False
+
+    def _counts(self, node: ast.expr) -> bool:
+        is_range = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range"
+        return is_range and len(node.args) == 1 and self._module.truth(node.args[0]) is False  # type: ignore[attr-defined] # a Call
 
     def is_option(self, node: ast.AST) -> bool:
         """Tell whether a function or a test around ``node`` names a library of CUDA's."""
@@ -158,6 +183,8 @@ class Backends:
 
 def _is_backend(folder: str, name: str) -> bool:
     if folder in _DEVICES and (_OF_GPU.search(name) or _RUNTIMES.match(name)):
+        return True
+    if _ENGINE.match(name):
         return True
     return folder in _CHOSEN | _HELPERS and names_library(name)
 

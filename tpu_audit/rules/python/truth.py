@@ -28,6 +28,7 @@ _FALSE = frozenset(
         "torch.cuda.is_bf16_supported",
         "torch.cuda.device_count",
         "torch.cuda.default_generators",
+        "faiss.get_num_gpus",
         "torch.version.cuda",
         "torch.version.hip",
         "torch.backends.cuda.is_built",
@@ -65,7 +66,12 @@ _TRUE = frozenset(
         "torch.tpu.is_available",
     }
 )
-_TRUE_HELPERS = frozenset({"get_current_accelerator", "current_accelerator"})
+_TRUE_HELPERS = frozenset(
+    {
+        *("get_current_accelerator", "current_accelerator", "is_torch_tpu_available"),
+        "check_cuda_p2p_ib_support",
+    }
+)
 _FALSE_ATTRIBUTES = frozenset(
     {"is_cuda", "has_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"}
 )
@@ -258,10 +264,14 @@ class Truths:
     def _is_backend(self, node: ast.expr) -> bool:
         """Tell what a process group says of its backend: on a TPU it is not CUDA's."""
         values = [b.value for b in self._module.scopes.bindings(node)] if _is_name(node) else [node]
-        return bool(values) and all(
-            isinstance(value, ast.Call)
-            and self._module.is_named(value.func, "torch.distributed.get_backend")
-            for value in values
+        arms = [arm for v in values for arm in ([v.body, v.orelse] if _is_choice(v) else [v])]
+        return any(map(self._asks_backend, arms)) and all(
+            self._asks_backend(arm) or isinstance(arm, ast.Constant) for arm in arms
+        )
+
+    def _asks_backend(self, node: ast.expr | None) -> bool:
+        return isinstance(node, ast.Call) and self._module.is_named(
+            node.func, "torch.distributed.get_backend"
         )
 
     def _texts(self, node: ast.expr) -> list[str]:
@@ -296,7 +306,10 @@ class Truths:
         if isinstance(node, ast.Call):
             if getattr(node.func, "id", "") == "len" and len(node.args) == 1:
                 return self._named(node.args[0]) is False
-            return "torch.cuda.device_count" in self._module.qualified(node.func)
+            names = self._module.qualified(node.func)
+            return not names.isdisjoint({"torch.cuda.device_count", "faiss.get_num_gpus"})
+        if isinstance(node, ast.Attribute):
+            return "visible_gpus" in node.attr
         if not isinstance(node, ast.Name):
             return False
         values = [b.value for b in self._module.scopes.bindings(node)]
@@ -332,6 +345,10 @@ def _kind(text: str) -> str:
 
 def _is_name(node: ast.expr) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
+
+
+def _is_choice(node: ast.expr | None) -> TypeGuard[ast.IfExp]:
+    return isinstance(node, ast.IfExp)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.tensors import Holds, tensors
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import SHAPES, XLA, runs_each_step
 from tpu_audit.rules.syncs.masks import is_mask
@@ -37,6 +37,11 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
+            "    x[mask] = 0\n    x[x.isnan()] = -torch.inf\n    x[~mask] = self.pad_value\n"
+            "    return x\n"
+        ),
         Case(
             "import torch\ndef forward(self, x: torch.Tensor, fg_mask: torch.Tensor):\n"
             "    fg_mask = fg_mask.nonzero(as_tuple=True)\n    return x[fg_mask].sum()\n"
@@ -81,15 +86,29 @@ def subscripts(node: ast.Subscript, module: Module) -> Iterator[Hit]:
     if any(isinstance(part, ast.Constant) and part.value.__class__ is str for part in parts):
         return
     masks = (part for part in parts if is_mask(part, module))
+    if _is_filled(node, module):
+        return
     if any(masks) and tensors(module).may_be(node.value) and runs_each_step(node, module):
         stored = isinstance(node.ctx, ast.Store)
         yield module.hit(
             node,
             "indexing by a mask makes the host wait for the count, and compiles anew for each",
-            "use `masked_fill` or `torch.where`"
+            "use `torch.where` with values of the full shape"
             if stored
             else "multiply by the mask, or use `torch.where`",
         )
+
+
+def _is_filled(node: ast.Subscript, module: Module) -> bool:
+    """Tell ``x[mask] = 0``: TorchTPU fills by the mask itself, and nothing waits for a count."""
+    statement = module.parent(node)
+    if not isinstance(statement, ast.Assign) or node not in statement.targets:
+        return False
+    held = tensors(module).of(statement.value)
+    single = isinstance(statement.value, ast.Call) and module.is_named(
+        statement.value.func, "torch.tensor"
+    )
+    return single or held in {Holds.OTHER, Holds.UNKNOWN}
 
 
 @RULE.call("torch.masked_select")

@@ -43,6 +43,12 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\nclass P:\n    def prepare(self, x: torch.Tensor):\n"
+            "        frames = len(x)\n        return x * 2, frames\n"
+            "    def forward(self, x: torch.Tensor):\n        x, frames = self.prepare(x)\n"
+            "        return x[1:] if frames > 0 else x\n"
+        ),
+        Case(
             "import torch\ndef forward(self, x: torch.Tensor):\n"
             "    if x.dtype == torch.float16 and torch.isinf(x).any():\n"
             "        x = x.clamp(max=60000)\n    if x.dtype == torch.float16:\n"

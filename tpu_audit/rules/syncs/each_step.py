@@ -26,11 +26,15 @@ _RARE = re.compile(
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _STEPS = frozenset({"forward", "__call__", "training_step", "train_step", "step", "compute_loss"})
 """Functions that run each step whoever calls them."""
-_STAGE = re.compile(r"(?:Step|Pipeline|Blocks?|Evaluator)$")
+_STAGE = re.compile(r"(?:Step|Pipeline|Blocks?|Evaluator|Detector)$")
 _WHOLE = frozenset({"generate", "validate", "evaluate"})
 """Functions that run once for each answer or epoch: what they repeat stands in their loops."""
 _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
+_FLASH = re.compile(r"cu_seq_?lens|flash_attn|flash_attention_[23]")
+"""A test for flash attention's packed batches, which a TPU has none of."""
+_ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
+"""Attributes that are true the first time alone."""
 _REPLACED = frozenset({"use_experts_implementation"})
 """Decorators under which transformers runs grouped products in place of a class's ``forward``."""
 _METHODS = frozenset({"step", "decode", "decode_step", "decode_one", "forward_step"})
@@ -140,7 +144,9 @@ def is_rare(node: ast.AST, module: Module) -> bool:
             return True
         if isinstance(parent, ast.BoolOp) and _is_seldom_before(child, parent, module):
             return True
-        if isinstance(child, ast.stmt) and _is_skipped(child, parent):
+        if isinstance(child, ast.stmt) and (
+            _is_skipped(child, parent) or _is_recovery(child, module)
+        ):
             return True
         child, parent = parent, module.parent(parent)
     return False
@@ -160,7 +166,10 @@ def _is_first(statement: ast.If, module: Module) -> bool:
     """Tell ``if self.x is None: self.x = ...``, which runs the first time alone."""
     asked = _asked_for_none(statement.test)
     if asked is None:
-        return _HALF.search(module.code(statement.test)) is not None
+        text = module.code(statement.test)
+        return _HALF.search(text) is not None or _FLASH.search(text) is not None
+    if _ONCE.match(asked.attr):
+        return True
     text = module.code(asked)
     return any(
         isinstance(node, ast.Attribute)
@@ -174,13 +183,17 @@ def _is_first(statement: ast.If, module: Module) -> bool:
 
 
 def _asked_for_none(test: ast.expr) -> ast.Attribute | None:
-    """Return ``self.x`` of ``self.x is None``; None for another test."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
+    """Return ``self.x`` of ``self.x is None``, ``not self.x``, ``self.first``."""
+    found: ast.expr = test
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is):
+        found = test.left if getattr(test.comparators[0], "value", "") is None else test
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        found = test.operand
+    elif isinstance(test, ast.Attribute) and not _ONCE.match(test.attr):
         return None
-    right = test.comparators[0]
-    is_none = isinstance(test.ops[0], ast.Is) and getattr(right, "value", "") is None
-    own = isinstance(test.left.value, ast.Name) and test.left.value.id == "self"
-    return test.left if is_none and own else None
+    if not isinstance(found, ast.Attribute) or getattr(found.value, "id", "") != "self":
+        return None
+    return found
 
 
 def _is_seldom_before(child: ast.AST, parent: ast.BoolOp, module: Module) -> bool:
@@ -192,6 +205,13 @@ def _is_seldom_before(child: ast.AST, parent: ast.BoolOp, module: Module) -> boo
         if half or _is_seldom(value, module):
             return True
     return False
+
+
+def _is_recovery(statement: ast.stmt, module: Module) -> bool:
+    """Tell what follows ``try: return ...`` in a block: it runs after an error alone."""
+    block = module.index.block(statement)
+    before = block[: block.index(statement)] if statement in block else []
+    return any(isinstance(s, ast.Try) and isinstance(s.body[-1], ast.Return) for s in before)
 
 
 def _is_skipped(statement: ast.stmt, parent: ast.AST) -> bool:

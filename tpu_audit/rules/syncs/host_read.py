@@ -44,6 +44,14 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\nclass L(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
+            "        if not self._checked:\n            self._checked = True\n"
+            "            self.kind = x.sum().item()\n        if self.first:\n"
+            "            self.size = x.amax().item()\n        try:\n"
+            "            return self.run(x)\n        except RuntimeError:\n            pass\n"
+            "        return self.run(x[: x.amax().item()])\n"
+        ),
+        Case(
             "import torch\nclass S:\n    def step(self, sample: torch.Tensor):\n"
             "        if self.sampler is None:\n"
             "            self.sampler = Tree(sample, sample.max().item())\n"
