@@ -66,6 +66,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "def f(x):\n    if x.device.type == 'cuda' and x.ndim > 2:\n"
+            "        return x.mul(255).cpu().numpy()\n    return x.cpu().numpy()\n"
+        ),
         Case('workers = 0 if "cuda" in str(device) else 0\n'),
         Case('import torch\nif device.type == "cuda":\n    torch.cuda.synchronize()\n'),
         Case('if device.type == "cuda":\n    a()\nelif device.type == "tpu":\n    b()\n'),
