@@ -66,10 +66,6 @@ RULE = Rule(
         ),
     ),
     valid=(
-        Case(
-            "def f(x):\n    if x.device.type == 'cuda' and x.ndim > 2:\n"
-            "        return x.mul(255).cpu().numpy()\n    return x.cpu().numpy()\n"
-        ),
         Case('workers = 0 if "cuda" in str(device) else 0\n'),
         Case('import torch\nif device.type == "cuda":\n    torch.cuda.synchronize()\n'),
         Case('if device.type == "cuda":\n    a()\nelif device.type == "tpu":\n    b()\n'),
@@ -110,6 +106,12 @@ RULE = Rule(
         Case('if device.type == "cuda":\n    y = triton_softmax(x)\nelse:\n    y = softmax(x)\n'),
     ),
     invalid=(
+        Case(
+            "def f(x):\n    if x.device.type == 'cuda' and x.ndim > 2:\n"
+            "        return x.mul(255).cpu().numpy()\n    return x.cpu().numpy()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case(
             'import torch\non = "cuda" in device.type and cfg.amp\n'
             "with torch.autocast(device.type, enabled=on):\n    f()\n",

@@ -274,7 +274,7 @@ def _after(
     cuda: Sequence[ast.AST], choice: ast.If | ast.IfExp, module: Module
 ) -> Sequence[ast.AST]:
     """Return what runs instead of an arm that returns: the rest of the block."""
-    if not isinstance(choice, ast.If) or not isinstance(cuda[-1], ast.Return):
+    if not isinstance(choice, ast.If) or not cuda or not isinstance(cuda[-1], ast.Return):
         return []
     block = list(module.index.block(choice))
     return block[block.index(choice) + 1 :]
