@@ -214,7 +214,7 @@ def _decides(node: ast.expr, module: Module) -> bool:
         child, parent = parent, module.parent(parent)
     if isinstance(parent, ast.If) and child is parent.test:
         arms = [*parent.body, *parent.orelse]
-        if all(".cuda." in module.code(one) for one in parent.body) and _is_short(parent.body):
+        if all(_is_of_cuda(one, module) for one in parent.body):
             return False
         return any(_DECIDED.search(module.code(one)) for one in arms)
     if isinstance(parent, ast.Assign) and "kernel" in module.code(parent.targets[0]):
@@ -222,9 +222,10 @@ def _decides(node: ast.expr, module: Module) -> bool:
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
 
 
-def _is_short(statements: list[ast.stmt]) -> bool:
-    """Tell statements that call and keep numbers: nothing that runs a model."""
-    return all(isinstance(one, ast.Expr | ast.Assign) for one in statements)
+def _is_of_cuda(statement: ast.stmt, module: Module) -> bool:
+    """Tell ``self.torch.cuda.empty_cache()`` and its like: CUDA's own caches and numbers."""
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    return isinstance(value, ast.Call) and ".cuda." in module.code(value.func)
 
 
 def _fix(node: ast.expr, place: str, module: Module) -> Fix | None:

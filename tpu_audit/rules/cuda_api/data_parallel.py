@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability, Edit, Fix
@@ -23,6 +24,9 @@ _DDP_PAGE = (
 )
 _DEVICES = frozenset({"device_ids", "output_device"})
 
+_SEVERAL = re.compile(r"\bn(?:um)?_gpus? > 1\b")
+"""A test for several GPUs, as PyTorch counts them for CUDA."""
+
 RULE = Rule(
     code="TPA223",
     name="data-parallel",
@@ -42,6 +46,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch.nn as nn\nif self.args.n_gpu > 1 and not quantised:\n"
+            "    model = nn.DataParallel(model)\n"
+        ),
         Case("from torch.nn.parallel import DistributedDataParallel as DDP\nm = DDP(m)\n"),
         Case("import torch\nif isinstance(m, torch.nn.DataParallel):\n    m = m.module\n"),
         Case(
@@ -116,6 +124,8 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     place = 1 if name.endswith("DataParallel") else 2
     named = keyword(call, "device_ids") or (call.args[place] if len(call.args) > place else None)
     told = named is not None and not _is_none(named, module)
+    if not told and _is_for_several(call, module):
+        return
     yield module.hit(
         call.func,
         f"a process on a TPU has one device: `{name}` has nothing to parallelise over",
@@ -141,6 +151,17 @@ def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
             severity=severity,
             cause="device_ids",
         )
+
+
+def _is_for_several(node: ast.AST, module: Module) -> bool:
+    """Tell whether ``if n_gpu > 1:`` guards ``node``: a process on a TPU counts no GPUs."""
+    child, parent = node, module.parent(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        guards = isinstance(parent, ast.If) and child in parent.body
+        if guards and isinstance(parent, ast.If) and _SEVERAL.search(module.code(parent.test)):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _given_otherwise(call: ast.Call, module: Module) -> list[ast.expr]:

@@ -43,6 +43,10 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
     ),
     valid=(
+        Case(
+            "import torch\ndef is_autocast_on(device='cuda'):\n"
+            "    return torch.is_autocast_enabled(device)\n"
+        ),
         Case('def load(path, device="cpu"):\n    return path\n'),
         Case('def show(title="cuda"):\n    print(title)\n'),
         Case('def build(arch, runtime="cuda"):\n    return compile_for(runtime)\n'),
@@ -113,7 +117,7 @@ def check_used(sink: DeviceSink, module: Module) -> Iterator[Hit]:
 
 def _declared(module: Module) -> Iterator[ast.expr]:
     for argument, default in parameters(module):
-        if _is_device(argument.arg, module):
+        if _is_device(argument.arg, module) and not _asks_autocast(argument, module):
             yield from _held(default)
     for name, defaults in module.options.defaults.items():
         if _is_device(name, module):
@@ -122,6 +126,14 @@ def _declared(module: Module) -> Iterator[ast.expr]:
         named = statement.value is not None and module.is_device(statement.target)
         if named and isinstance(module.parent(statement), ast.ClassDef):
             yield from _held(statement.value)
+
+
+def _asks_autocast(argument: ast.arg, module: Module) -> bool:
+    """Tell a parameter of a function about autocast: its state of CUDA's can be asked for."""
+    arguments = module.parent(argument)
+    function = None if arguments is None else module.parent(arguments)
+    name = getattr(function, "name", "")
+    return "autocast" in name and name.startswith(("get_", "is_"))
 
 
 def _held(value: ast.expr | None) -> Iterator[ast.expr]:

@@ -107,6 +107,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "def f(x):\n    if x.device.type == 'cuda' and x.ndim > 2:\n"
+            "        return x.mul(255).cpu().numpy()\n    return x.cpu().numpy()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import torch\non = "cuda" in device.type and cfg.amp\n'
             "with torch.autocast(device.type, enabled=on):\n    f()\n",
             lines=(2,),

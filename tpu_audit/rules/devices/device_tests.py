@@ -205,9 +205,6 @@ def _of_choice(atom: ast.expr, use: _Use, choice: ast.If | ast.IfExp, module: Mo
     else:
         arms = (choice.body, taken(choice.orelse, module))
     cuda, other = arms if use.positive else (arms[1], arms[0])
-    if not other and isinstance(choice, ast.If) and isinstance(cuda[-1], ast.Return):
-        block = list(module.index.block(choice))
-        other = block[block.index(choice) + 1 :]
     if other and isinstance(other[-1], ast.Raise):
         return Effect.REJECTED
     if not other and all(_is_of_cuda(node, module) for node in cuda):
@@ -263,13 +260,24 @@ def _compared(
 ) -> Effect:
     if _collapses(cuda, other, module):
         return Effect.COLLAPSED
-    if _calls(cuda, "cpu") and not _calls(other, "cpu") and _reads(choice, module):
+    away = [*other, *_after(cuda, choice, module)]
+    if _calls(cuda, "cpu") and not _calls(away, "cpu") and _reads(choice, module):
         return Effect.COPY
     if any(_moves(node, module) for arm in cuda for node in descend(arm)):
         return Effect.LEFT_BEHIND
     if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in descend(arm)):
         return Effect.KERNEL
     return Effect.VALUE if isinstance(choice, ast.IfExp) else Effect.WAY
+
+
+def _after(
+    cuda: Sequence[ast.AST], choice: ast.If | ast.IfExp, module: Module
+) -> Sequence[ast.AST]:
+    """Return what runs instead of an arm that returns: the rest of the block."""
+    if not isinstance(choice, ast.If) or not cuda or not isinstance(cuda[-1], ast.Return):
+        return []
+    block = list(module.index.block(choice))
+    return block[block.index(choice) + 1 :]
 
 
 def _collapses(cuda: Sequence[ast.AST], other: Sequence[ast.AST], module: Module) -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_KNOWN = "is_torch_tpu_available"
+"""A file that asks for TorchTPU itself chooses the device itself."""
+
 RULE = Rule(
     code="TPA716",
     name="accelerate-device",
@@ -35,6 +38,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "from accelerate import PartialState\nstate = PartialState()\n"
+            "device = 'tpu:0' if is_torch_tpu_available() else state.device\n"
+        ),
         Case("import torch\nd = torch.accelerator.current_accelerator()\n"),
         Case("from accelerate import Accelerator\na = Accelerator(cpu=True)\n"),
         Case("from mylib import Accelerator\na = Accelerator()\n"),
@@ -65,7 +72,8 @@ RULE = Rule(
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find the objects that choose a device."""
     cpu = argument(call, "cpu")
-    if name.endswith("PartialState") and not _takes_device(call, module):
+    state = name.endswith("PartialState")
+    if state and (_KNOWN in module.text or not _takes_device(call, module)):
         return
     if cpu is None and not _is_imported(name, module):
         return

@@ -31,7 +31,7 @@ RULE = Rule(
     ),
     invalid=(
         Case(
-            "import bitsandbytes as bnb\n",
+            "import bitsandbytes as bnb\nfrom .layer import Linear\n",
             filename="lib/tuners/lora/bnb.py",
             lines=(1,),
             severity=Severity.INFO,

@@ -119,9 +119,10 @@ def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 def _is_named(module: Module, stems: frozenset[str]) -> bool:
-    """Tell a file that is named as the library: what imports it knows that it needs it."""
+    """Tell a package's file that is named as the library: what imports it needs the library."""
     file = module.path.replace("\\", "/").rpartition("/")[2].lower()
-    return "/" in module.path and file.removesuffix(".py") in stems
+    inner = any(node.level for node in module.index.of(ast.ImportFrom))
+    return inner and file.removesuffix(".py") in stems
 
 
 def _in_function(

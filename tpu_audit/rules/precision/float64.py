@@ -27,6 +27,9 @@ _NOTE = "float64 that reaches a TPU is emulated there, many times slower than fl
 _MOVES = ("device", "cuda", "register_buffer")
 _ADVICE = "compute in float32 on the device, or in float64 on the CPU"
 
+_FEW = 16
+"""Numbers that cost nothing in whatever precision."""
+
 RULE = Rule(
     code="TPA305",
     name="float64",
@@ -253,7 +256,8 @@ def _is_one(call: ast.Call, module: Module) -> bool:
         return len(given.elts) == 1 and not isinstance(given.elts[0], ast.List | ast.Starred)
     makes = module.is_named(call.func, "torch.zeros", "torch.ones", "torch.full", "torch.empty")
     single = isinstance(given, ast.Tuple) and not given.elts
-    return makes and (single or getattr(given, "value", 0) == 1)
+    count = getattr(given, "value", None)
+    return makes and (single or (isinstance(count, int) and count <= _FEW))
 
 
 def _on_host(node: ast.expr, module: Module) -> bool:

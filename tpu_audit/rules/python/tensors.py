@@ -171,23 +171,22 @@ class Tensors:
             return self._looped(binding.node)
         if binding.value is None or binding.kind is Kind.WITH:
             return Holds.UNKNOWN
-        place = self._returned_at(binding)
-        return self.of(place) if place is not None else self._given(binding.kind, binding.value)
+        places = self._returned_at(binding)
+        return _most(map(self.of, places)) if places else self._given(binding.kind, binding.value)
 
-    def _returned_at(self, binding: Binding) -> ast.expr | None:
+    def _returned_at(self, binding: Binding) -> list[ast.expr]:
         """Return what a function of this file gives one of several names: ``a, n = self.f()``."""
         target = self._module.parent(binding.node)
         if not isinstance(target, ast.Tuple) or not isinstance(binding.value, ast.Call):
-            return None
+            return []
         name = str(getattr(binding.value.func, "attr", getattr(binding.value.func, "id", "")))
         named = (f for f in self._module.index.definitions if f.name == name)
         found = [f for f in named if isinstance(f, _FUNCTIONS)]
         results = self._module.calls.returned(found[0]) if len(found) == 1 else []
-        if len(results) != 1 or not isinstance(results[0], ast.Tuple):
-            return None
         at = [getattr(n, "id", "") for n in target.elts].index(getattr(binding.node, "id", ""))
-        same = len(results[0].elts) == len(target.elts)
-        return results[0].elts[at] if same else None
+        many = len(target.elts)
+        tuples = [r.elts for r in results if isinstance(r, ast.Tuple) and len(r.elts) == many]
+        return [elements[at] for elements in tuples] if len(tuples) == len(results) else []
 
     def _given(self, kind: Kind, value: ast.expr) -> Holds:
         """Judge what an assignment or a loop gives a name."""
