@@ -42,9 +42,9 @@ def test_small_packages_are_drawn_whole(tmp_path: Path) -> None:
 def test_report_is_read(tmp_path: Path) -> None:
     """Findings of the asked severity are taken from the checker's JSON."""
     location = {"path": str(tmp_path / "a.py"), "line": 3, "column": 1}
-    one = {"code": "TPA101", "message": "m", "location": location}
-    report = {"findings": [one | {"severity": "error"}, one | {"severity": "info"}]}
-    assert [found.line for found in found_in(report, "error")] == [3]
+    one: dict[str, object] = {"code": "TPA101", "message": "m", "location": location}
+    both = [one | {"severity": "error"}, one | {"severity": "info"}]
+    assert [found.line for found in found_in({"findings": both}, "error")] == [3]
 
 
 def test_version_of_a_plain_folder(tmp_path: Path) -> None:
