@@ -10,6 +10,7 @@ from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.guards import Guarded, guard_of, says
 from tpu_audit.rules.python.tests import TestMarks
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.demands import needs_cuda
 from tpu_audit.types.report import Severity
@@ -206,7 +207,7 @@ def _decides(node: ast.expr, module: Module) -> bool:
     Not where a function answers for CUDA by its name: who calls it asks for no other device.
     """
     function = module.context(node).function
-    if function is not None and _REPORTS.search(function.name):
+    if (function is not None and _REPORTS.search(function.name)) or on_host(node, module):
         return False
     child: ast.AST = node
     parent = module.parent(node)
@@ -216,10 +217,20 @@ def _decides(node: ast.expr, module: Module) -> bool:
         arms = [*parent.body, *parent.orelse]
         if all(_is_of_cuda(one, module) for one in parent.body):
             return False
+        if all(_is_message(one) for one in arms):
+            return False
         return any(_DECIDED.search(module.code(one)) for one in arms)
-    if isinstance(parent, ast.Assign) and "kernel" in module.code(parent.targets[0]):
-        return False
+    if isinstance(parent, ast.Assign):
+        name = module.code(parent.targets[0])
+        return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+
+
+def _is_message(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If):
+        return all(map(_is_message, [*statement.body, *statement.orelse]))
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Call) and says(value.func)
 
 
 def _is_of_cuda(statement: ast.stmt, module: Module) -> bool:

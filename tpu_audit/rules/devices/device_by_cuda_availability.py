@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.demands import needs_cuda
@@ -41,6 +42,11 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/accelerator.html",),
     ),
     valid=(
+        Case(
+            "import torch\ndef cuda_capability():\n    if torch.cuda.is_available():\n"
+            "        device = torch.device('cuda')\n    else:\n        device = 'cpu'\n"
+            "    return device\n"
+        ),
         Case("import torch\ndevice = torch.accelerator.current_accelerator()\n"),
         Case("import torch\nn = 2 if torch.cuda.is_available() else 1\n"),
         Case('device = "cuda" if fast else "cpu"\n'),
@@ -114,12 +120,20 @@ RULE = Rule(
 def check(module: Module) -> Iterator[Hit]:
     """Find the choices."""
     for choice in module.choices:
+        if _is_asked(choice, module) or on_host(choice.node, module):
+            continue
         yield module.hit(
             choice.test if isinstance(choice.node, ast.If) else choice.node,
             "CUDA is never available on a TPU: this choice falls silently to the CPU",
             "ask `torch.accelerator.current_accelerator()` for the device",
             fix=_fix(choice, module),
         )
+
+
+def _is_asked(choice: DeviceChoice, module: Module) -> bool:
+    """Tell a choice in a function that is about CUDA by its name."""
+    function = module.context(choice.node).function
+    return function is not None and "cuda" in function.name
 
 
 def _fix(choice: DeviceChoice, module: Module) -> Fix | None:

@@ -40,6 +40,10 @@ RULE = Rule(
     valid=(
         Case(
             "from accelerate import PartialState\nstate = PartialState()\n"
+            "if state.is_main_process:\n    merge(args.device)\n"
+        ),
+        Case(
+            "from accelerate import PartialState\nstate = PartialState()\n"
             "device = 'tpu:0' if is_torch_tpu_available() else state.device\n"
         ),
         Case("import torch\nd = torch.accelerator.current_accelerator()\n"),
@@ -92,8 +96,15 @@ def _takes_device(call: ast.Call, module: Module) -> bool:
     attribute = module.parent(call)
     if isinstance(attribute, ast.Attribute):
         return attribute.attr in {"device", "default_device"}
-    names = {"device", "default_device"} & module.index.attributes.keys()
-    return isinstance(attribute, ast.Assign | ast.AnnAssign | ast.NamedExpr) and bool(names)
+    if not isinstance(attribute, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+        return False
+    target = attribute.targets[0] if isinstance(attribute, ast.Assign) else attribute.target
+    held = module.code(target)
+    return any(
+        module.code(use.value) == held
+        for name in ("device", "default_device")
+        for use in module.index.attributes.get(name, ())
+    )
 
 
 def _is_imported(name: str, module: Module) -> bool:

@@ -36,7 +36,7 @@ _DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
 _HELPERS = frozenset({"utils"})
 _RUNTIMES = re.compile(
     r"^(?:hailo|openvino|coreml|onnx|tensorflow|paddle|rknn|mnn|ncnn|imx|axelera|executorch|litert"
-    r"|tflite|qnn|torchscript|coreai)$"
+    r"|tflite|qnn|torchscript|coreai|deepx)$"
 )
 """Programs that run models without PyTorch, as files of backends are named."""
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
@@ -90,7 +90,7 @@ class Backends:
                 return True
             if isinstance(parent, ast.For) and self._is_empty(parent):
                 return True
-            if isinstance(parent, ast.FunctionDef) and names_library(parent.name):
+            if isinstance(parent, ast.FunctionDef) and _serves_cuda(parent.name):
                 return True
             parent = self._module.parent(parent)
         return False
@@ -179,6 +179,10 @@ class Backends:
             elif isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
                 yield from _words(parent.test)
             child, parent = parent, self._module.parent(parent)
+
+
+def _serves_cuda(function: str) -> bool:
+    return names_library(function) or function.lstrip("_").startswith(("is_cuda", "has_cuda"))
 
 
 def _is_backend(folder: str, name: str) -> bool:

@@ -68,6 +68,10 @@ def _is_extra(statement: ast.stmt, module: Module) -> bool:
         return all(_is_extra(inner, module) for inner in _bodies(statement))
     if isinstance(statement, ast.Pass):
         return True
+    if isinstance(statement, ast.Assign) and all(
+        module.is_named(target, "torch.backends.*") for target in statement.targets
+    ):
+        return True
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if not isinstance(value, ast.Call):
         return False

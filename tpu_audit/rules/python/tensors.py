@@ -186,7 +186,7 @@ class Tensors:
         at = [getattr(n, "id", "") for n in target.elts].index(getattr(binding.node, "id", ""))
         many = len(target.elts)
         tuples = [r.elts for r in results if isinstance(r, ast.Tuple) and len(r.elts) == many]
-        return [elements[at] for elements in tuples] if len(tuples) == len(results) else []
+        return [elements[at] for elements in tuples]
 
     def _given(self, kind: Kind, value: ast.expr) -> Holds:
         """Judge what an assignment or a loop gives a name."""

@@ -23,7 +23,7 @@ _HOST_CLASS = re.compile(
 )
 _HOST_FUNCTION = re.compile(
     r"(?:pre|post)_?process|collate|__getitem__|decode_latents|to_pil|tokeni[sz]e|^_?prepare_image"
-    r"|^_?(?:load|save|export|visuali[sz]e|plot|log)_"
+    r"|^_?(?:load|save|export|visuali[sz]e|plot|log|hash)_"
     r"|^_?to_(?:onnx|torchscript|tensorrt|executorch|openvino|coreml|tflite)"
 )
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.tensors import tensors
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.syncs.each_step import SHAPES, is_rare
@@ -34,6 +35,11 @@ RULE = Rule(
         references=(SHAPES,),
     ),
     valid=(
+        Case(
+            "import torch\ndef post_process_masks(masks: torch.Tensor, sizes):\n"
+            "    for i, size in enumerate(sizes):\n        m = masks[i, : sizes[i]]\n"
+            "        out.append(m)\n"
+        ),
         Case(
             "import torch\ndef forward(self, x):\n    for i in range(0, 64, 8):\n"
             "        y = x[:, i : i + 8]\n"
@@ -82,7 +88,11 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
         return
     if not _identifiers(moving[0]) & counters:
         return
-    if tensors(module).may_be(holder.value) and not is_rare(node, module):
+    if (
+        tensors(module).may_be(holder.value)
+        and not is_rare(node, module)
+        and not on_host(node, module)
+    ):
         yield module.hit(
             holder,
             f"the length of `{module.code(holder)}` changes each turn, and a TPU compiles each "

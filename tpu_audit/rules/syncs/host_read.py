@@ -94,6 +94,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n    if x.max().item() > 1.0:\n"
+            "        print('too large', x.max().item())\n        x = x.clamp(max=1)\n"
+            "    return x\n",
+            lines=(3,),
+        ),
+        Case(
             "import torch\nfor x, y in loader:\n    loss = criterion(model(x), y)\n"
             "    loss.backward()\n    total += loss.item()\n",
             lines=(5,),
@@ -136,8 +142,23 @@ def methods(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]
     """Find ``x.item()`` and ``x.tolist()`` of tensors."""
     if call.args or call.keywords or not _is_tensor(receiver, call, module):
         return
+    if _is_read_before(call, module):
+        return
     if runs_each_step(call, module) and not is_size(call, module):
         yield _hit(call, f".{module.code(call.func).rpartition('.')[2]}()", module)
+
+
+def _is_read_before(call: ast.Call, module: Module) -> bool:
+    """Tell what the test around has read already: ``if x.item() > 1: print(x.item())``."""
+    text = module.code(call)
+    child: ast.AST = call
+    parent = module.parent(call)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        inside = isinstance(parent, ast.If) and child is not parent.test
+        if inside and isinstance(parent, ast.If) and text in module.code(parent.test):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _is_tensor(receiver: ast.expr, call: ast.Call, module: Module) -> bool:
