@@ -137,7 +137,17 @@ class Tensors:
         stored = self._module.classes.stored(node)
         if any(self._is_parameter(value) for value in stored) or self._is_buffer(node):
             return Holds.TENSOR
+        if any(self._brings_home(value, node.attr) for value in stored):
+            return Holds.HOST
         return _most(map(self.of, stored))
+
+    def _brings_home(self, value: ast.expr, name: str) -> bool:
+        """Tell ``self.x = self.x.to("cpu")``, which keeps what was computed on the host."""
+        callee = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(callee, ast.Attribute) or getattr(callee.value, "attr", "") != name:
+            return False
+        moves = callee.attr == "to" and isinstance(value, ast.Call) and bool(value.args)
+        return callee.attr == "cpu" or (moves and self.is_host(value.args[0]))  # type: ignore[attr-defined] # a Call
 
     def _is_parameter(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self._module.is_named(
