@@ -40,7 +40,7 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
-_REPORTS = re.compile(r"cuda|(?:env|environment|system|version|device)_?info|report|summary")
+_REPORTS = re.compile(r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_")
 """Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 

@@ -102,16 +102,19 @@ class Tensors:
         sides = [node.left, *node.comparators]
         if any(isinstance(s, ast.Constant) and isinstance(s.value, str | None) for s in sides):
             return Holds.OTHER
-        return _most(map(self.of, sides))
+        return self._joined(sides)
+
+    def _joined(self, sides: list[ast.expr]) -> Holds:
+        """Judge what operands make: what meets a tensor of the host's is a number or of it too."""
+        held = {self.of(side) for side in sides}
+        return Holds.HOST if held == {Holds.HOST, Holds.UNKNOWN} else _most(held)
 
     def _operator(self, node: ast.BinOp) -> Holds:
         if isinstance(node.left, ast.Constant | ast.JoinedStr | ast.List):
             text = isinstance(node.left, ast.JoinedStr | ast.List)
             if text or isinstance(node.left.value, str):  # type: ignore[union-attr] # a Constant
                 return Holds.OTHER
-        held = {self.of(node.left), self.of(node.right)}
-        # What meets a tensor of the host's is a number or of the host too.
-        return Holds.HOST if held == {Holds.HOST, Holds.UNKNOWN} else _most(held)
+        return self._joined([node.left, node.right])
 
     def _unary(self, node: ast.UnaryOp) -> Holds:
         return Holds.OTHER if isinstance(node.op, ast.Not) else self.of(node.operand)

@@ -38,6 +38,10 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    return x[:, torch.arange(x.shape[1]) != self.cls_position, :]\n"
+        ),
+        Case(
             "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
             "    x[mask] = 0\n    x[x.isnan()] = -torch.inf\n    x[~mask] = self.pad_value\n"
             "    return x\n"
