@@ -21,7 +21,7 @@ _LIBRARIES = (
     *("autoawq", "gptq", "eetq", "aqlm", "fbgemm", "exllama", "marlin", "sageattention"),
     *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4", "transformer_engine"),
     *("deepgemm", "sonicmoe", "bitnet", "compressed_tensors", "finegrained_fp8", "fp_quant"),
-    *("sinq", "deepspeed", "numba", "executorch"),
+    *("sinq", "deepspeed", "numba", "executorch", "metal"),
 )
 """Libraries and formats that have kernels for CUDA alone, as files and options spell them."""
 _NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(_LIBRARIES)})(?![a-z])")

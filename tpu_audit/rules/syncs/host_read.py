@@ -44,6 +44,12 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
+            "    if self.backend in _FLASH_ATTENTION_BACKENDS:\n"
+            "        padded = not torch.all(mask).item()\n        return self.flash(x, padded)\n"
+            "    return self.sdpa(x, mask)\n"
+        ),
+        Case(
             "import torch\nclass L(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
             "        if not self._checked:\n            self._checked = True\n"
             "            self.kind = x.sum().item()\n        if self.first:\n"
