@@ -6,7 +6,6 @@ import ast
 import builtins
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from tpu_audit.rules.python import tensor_names as known
 from tpu_audit.rules.python.options import keyword
@@ -443,12 +442,11 @@ class Tensors:
         return Holds.LIKELY if held is Holds.TENSOR else held
 
 
-_OF_MODULE: WeakKeyDictionary[Any, Tensors] = WeakKeyDictionary()
-
-
 def tensors(module: Module) -> Tensors:
-    """Return the judge of a module's expressions; one for all rules."""
-    found = _OF_MODULE.get(module)
-    if found is None:
-        found = _OF_MODULE[module] = Tensors(module)
+    """Return the judge of a module's expressions; one for all rules.
+
+    The module keeps it: the two refer to each other, so that a table elsewhere would keep both.
+    """
+    found: Tensors = module.__dict__.setdefault("_tensors", None) or Tensors(module)
+    module.__dict__["_tensors"] = found
     return found
