@@ -40,7 +40,9 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
-_REPORTS = re.compile(r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_")
+_REPORTS = re.compile(
+    r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_|affinity"
+)
 """Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
@@ -227,6 +229,8 @@ def _differs(choice: ast.If, module: Module) -> bool:
     arms = [*choice.body, *choice.orelse]
     if all(_is_of_cuda(one, module) for one in choice.body) or all(map(_is_message, arms)):
         return False
+    if all(map(_is_message, choice.body)):
+        arms = choice.orelse
     return any(_DECIDED.search(module.code(one)) for one in arms)
 
 
