@@ -38,6 +38,10 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor, attention_mask: torch.Tensor):\n"
+            "    cls_mask = attention_mask.argmax(dim=-1)\n    return x[rows, cls_mask]\n"
+        ),
+        Case(
             "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
             "    x[mask] = self.mask_emb.to(x.dtype)\n    return x\n"
         ),
