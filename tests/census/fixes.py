@@ -96,7 +96,7 @@ def repair_tree(tree: Path, into: Path, *, unsafe: bool) -> Repaired:
         if one["applied"]
     ]
     return Repaired(
-        name=tree.name,
+        name=_named(tree),
         unsafe=unsafe,
         files=len(places),
         changed=len(changed),
@@ -104,6 +104,13 @@ def repair_tree(tree: Path, into: Path, *, unsafe: bool) -> Repaired:
         refused=sum((Counter(one["refused"]) for one in first["files"]), Counter[str]()),
         faults=tuple(faults),
     )
+
+
+def _named(tree: Path) -> str:
+    """Return the name of a tree, with the version where it is a package as pip unpacks it."""
+    about = sorted(tree.glob(f"{tree.name.replace('-', '_')}-*.dist-info"))
+    version = about[0].name.removesuffix(".dist-info").rpartition("-")[2] if about else ""
+    return f"{tree.name} {version}".rstrip()
 
 
 def _fix(folder: Path, *, unsafe: bool) -> Any:

@@ -31,8 +31,8 @@ def report(done: Sequence[Repaired]) -> str:
     trees = len({one.name for one in done})
     return f"""# `fix --write` over {trees} source trees
 
-Copies of `FOLDER/*`, each repaired with `tpu-audit fix --write`, and another copy with
-`--unsafe-fixes`; made by `.ci/census fixes FOLDER`.
+Copies of `TREES/*`, each repaired with `tpu-audit fix --write`, and another copy with
+`--unsafe-fixes`; made by `.ci/census fixes TREES`.
 
 {_trees(done)}
 ## Checks
@@ -78,7 +78,7 @@ def _rules(done: Sequence[Repaired]) -> str:
 
 def _faults(done: Sequence[Repaired]) -> str:
     rows = [
-        (f"{one.name}/{fault.path}", fault.check, fault.text)
+        (f"{one.name}: {fault.path}", fault.check, fault.text)
         for one in done
         for fault in one.faults
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import json
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from tpu_audit.check import file_check
 from tpu_audit.check.file_check import check_bytes, read_bytes
 from tpu_audit.check.result import Gap
 from tpu_audit.rules import catalogue
+from tpu_audit.rules.python.module import Module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +119,13 @@ def test_assignment_that_uses_itself() -> None:
 
     assert result.gaps == []
     assert [item.line for item in result.items] == [4]
+
+
+def test_nothing_is_kept() -> None:
+    """A file's tree and all answers about it are gone when the next one is read."""
+    source = "".join(case.source for rule in RULES[:40] for case in rule.invalid[:1])
+    for text in (HIT, source, "import torch\nif x.sum().item():\n    y = torch.tensor(1).cuda()\n"):
+        check_bytes("a.py", text.encode(), RULES)
+    gc.collect()
+
+    assert [one for one in gc.get_objects() if isinstance(one, Module | ast.stmt)] == []

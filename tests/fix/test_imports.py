@@ -67,6 +67,7 @@ def test_not_python() -> None:
         ("from a import b as c\nc()\n", "from a import b as c\n", ("from a import b as c",)),
         ("import a.b\na.b()\n", "import a.b\n", ("import a.b",)),
         ("import a\nb()\n", "import a\nc()\n", ()),
+        ("'Of a.'\nimport a\na()\n", "'Of a.'\nimport a\n", ("import a",)),
         ("from a import B\nB()\n", "from a import B\nx: 'list[B]' = 1\n", ()),
         ("def f():\n    import a\n    a()\n", "def f():\n    import a\n", ("import a",)),
         ("from __future__ import division\ndivision\n", "from __future__ import division\n", ()),

@@ -94,12 +94,17 @@ def orphans(before: str, after: str) -> tuple[str, ...]:
 
 
 def _words(tree: ast.Module) -> set[str]:
-    """Return the names that code uses, and all words of its strings, which may be annotations."""
-    found = set[str]()
+    """Return the names that code uses, and the words of its strings, which may be annotations.
+
+    Docstrings do not count.
+    """
+    found, prose = set[str](), set[ast.expr]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Expr):
+            prose.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
             found.update(_WORD.findall(node.value))
     return found
 

@@ -40,7 +40,9 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
-_REPORTS = re.compile(r"cuda|(?:env|environment|system|version|device)_?info|report|summary")
+_REPORTS = re.compile(
+    r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_|affinity"
+)
 """Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
 
@@ -207,23 +209,41 @@ def _decides(node: ast.expr, module: Module) -> bool:
     Not where a function answers for CUDA by its name: who calls it asks for no other device.
     """
     function = module.context(node).function
-    if (function is not None and _REPORTS.search(function.name)) or on_host(node, module):
+    asked = function is not None and _REPORTS.search(function.name) is not None
+    if asked or on_host(node, module) or _is_of_refusal(node, module):
         return False
     child: ast.AST = node
     parent = module.parent(node)
     while isinstance(parent, ast.expr | ast.keyword) and not isinstance(parent, ast.IfExp):
         child, parent = parent, module.parent(parent)
     if isinstance(parent, ast.If) and child is parent.test:
-        arms = [*parent.body, *parent.orelse]
-        if all(_is_of_cuda(one, module) for one in parent.body):
-            return False
-        if all(_is_message(one) for one in arms):
-            return False
-        return any(_DECIDED.search(module.code(one)) for one in arms)
+        return _differs(parent, module)
     if isinstance(parent, ast.Assign):
         name = module.code(parent.targets[0])
         return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+
+
+def _differs(choice: ast.If, module: Module) -> bool:
+    """Tell whether the arms of a test hold more than messages and calls of CUDA's own."""
+    arms = [*choice.body, *choice.orelse]
+    if all(_is_of_cuda(one, module) for one in choice.body) or all(map(_is_message, arms)):
+        return False
+    if all(map(_is_message, choice.body)):
+        arms = choice.orelse
+    return any(_DECIDED.search(module.code(one)) for one in arms)
+
+
+def _is_of_refusal(node: ast.expr, module: Module) -> bool:
+    """Tell a question in an arm that raises in the end: it words the error."""
+    child: ast.AST = node
+    parent = module.parent(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        inside = isinstance(parent, ast.If) and child in parent.body
+        if inside and isinstance(parent, ast.If) and isinstance(parent.body[-1], ast.Raise):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _is_message(statement: ast.stmt) -> bool:

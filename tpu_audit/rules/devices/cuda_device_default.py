@@ -31,7 +31,7 @@ RULE = Rule(
     docs=Docs(
         what="Finds CUDA devices as defaults of parameters, dataclass and pydantic fields, and "
         "options of argparse, click, typer and absl.",
-        why="Who gives no device gets CUDA, which raises on a TPU.",
+        why="Who gives no device gets CUDA, which a TPU host has not: what is made there raises.",
         example='parser.add_argument("--device", default="cuda")\n\n\n'
         'def load(path, device="cuda"): ...',
         instead='parser.add_argument("--device", default=None)\n\n\n'
@@ -154,7 +154,7 @@ def _hit(possible: Possible, module: Module) -> Iterator[Hit]:
         return
     yield module.hit(
         possible.node,
-        "the default device is CUDA, which raises on a TPU",
+        "the default device is CUDA, which a TPU host does not have",
         "make the default `None` and ask for the accelerator's device at run time",
         fix=over_literal(possible.node, module, Applicability.UNSAFE),
     )

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
+from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -168,6 +169,8 @@ def check_use(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     parts = name.split(".")
     space = parts[2]
     called = isinstance(module.parent(node), ast.Call)
+    if on_host(node, module):
+        return
     if len(parts) > 3 and called and space not in _KNOWN and not _defines(space, module):  # noqa: PLR2004 - torch.ops.space.op
         yield module.hit(
             node,

@@ -10,7 +10,7 @@ from tpu_audit.rules.precision.dtypes import AMP
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import is_cuda
 from tpu_audit.rules.python.options import keyword
-from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.possible import Possible, Via
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -45,6 +45,10 @@ RULE = Rule(
         references=(AMP,),
     ),
     valid=(
+        Case(
+            "import torch\ndef get_autocast(precision, device_type='cuda'):\n"
+            "    return torch.autocast(device_type=device_type, dtype=torch.bfloat16)\n"
+        ),
         Case("import torch\nwith torch.autocast(device.type, dtype=torch.bfloat16):\n    run()\n"),
         Case('import torch\nwith torch.autocast("cpu", dtype=torch.bfloat16):\n    run()\n'),
         Case(
@@ -138,7 +142,21 @@ def _is_for_cuda(device: ast.expr, module: Module) -> bool:
     """Tell whether the type is CUDA's: certainly, by a default, or in place of the CPU's."""
     values = module.value(device)
     return any(
-        is_cuda(possible) and (values.complete or possible.via in _SETTINGS) for possible in values
+        is_cuda(possible)
+        and (values.complete or possible.via in _SETTINGS)
+        and not _is_own_default(device, possible, module)
+        for possible in values
+    )
+
+
+def _is_own_default(device: ast.expr, possible: Possible, module: Module) -> bool:
+    """Tell a device parameter of a function about autocast: who calls it passes a device."""
+    function = module.context(device).function
+    return (
+        possible.via is Via.DEFAULT
+        and function is not None
+        and "autocast" in function.name
+        and module.is_device(device)
     )
 
 

@@ -48,6 +48,18 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\nclass Rope:\n    def __init__(self, dim):\n"
+            "        kind = torch.float32 if torch.backends.mps.is_available() else torch.float64\n"
+            "        self.freqs = rotary(dim, freqs_dtype=kind)\n"
+        ),
+        Case(
+            "import torch\ndef set_timesteps(self, sigmas, device):\n"
+            "    kind = torch.float32 if torch.backends.mps.is_available() else torch.float64\n"
+            "    if sigmas is None:\n        sigmas = torch.linspace(0, 1, 9, dtype=kind)\n"
+            "    else:\n        sigmas = sigmas.to(kind)\n"
+            "    return sigmas.to(dtype=torch.float32, device=device)\n"
+        ),
+        Case(
             "import torch\nwith torch.device('cpu'):\n"
             "    f = torch.arange(9, dtype=torch.float64, device=base.device)\n"
         ),
@@ -233,7 +245,23 @@ def _only_made(choice: ast.expr, module: Module) -> bool:
         for use in module.index.names.get(target.id, ())
         if isinstance(use.ctx, ast.Load) and module.scopes.owner(use) is scope
     ]
-    return bool(uses) and all(_is_made(use, module) for use in uses)
+    function = module.context(choice).function
+    if function is not None and function.name == "__init__":
+        return bool(uses) and not any(_has_device(use, module) for use in uses)
+    made = [use for use in uses if _is_made(use, module)]
+    return bool(made) and all(use in made or _casts(use, module) for use in uses)
+
+
+def _casts(dtype: ast.expr, module: Module) -> bool:
+    """Tell ``x.to(dtype)`` beside what the host makes: of the same kind."""
+    call = module.parent(dtype)
+    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "to"
+
+
+def _has_device(dtype: ast.expr, module: Module) -> bool:
+    argument = module.parent(dtype)
+    call = module.parent(argument) if isinstance(argument, ast.keyword) else argument
+    return isinstance(call, ast.Call) and keyword(call, "device") is not None
 
 
 def _on_cpu(node: ast.AST, module: Module) -> bool:

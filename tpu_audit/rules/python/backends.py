@@ -21,14 +21,17 @@ _LIBRARIES = (
     *("autoawq", "gptq", "eetq", "aqlm", "fbgemm", "exllama", "marlin", "sageattention"),
     *("flashinfer", "cupy", "spqr", "vptq", "higgs", "mxfp4", "nvfp4", "transformer_engine"),
     *("deepgemm", "sonicmoe", "bitnet", "compressed_tensors", "finegrained_fp8", "fp_quant"),
-    *("sinq", "deepspeed", "numba"),
+    *("sinq", "deepspeed", "numba", "executorch", "metal"),
 )
 """Libraries and formats that have kernels for CUDA alone, as files and options spell them."""
 _NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(_LIBRARIES)})(?![a-z])")
 _OF_CUDA = re.compile(r"(?<![a-z])(?:cuda|nccl|nvidia)(?![a-z])")
 _OF_GPU = re.compile(r"(?<![a-z])(?:cuda|nvidia|gpu)(?![a-z])")
 _CHOSEN = frozenset(
-    {"quantizers", "quantization", "integrations", "backends", "plugins", "precision"}
+    {
+        *("quantizers", "quantization", "integrations", "backends", "plugins", "precision"),
+        "strategies",
+    }
 )
 """Folders with one file, or one folder, for each thing to choose from."""
 _DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
@@ -36,7 +39,7 @@ _DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
 _HELPERS = frozenset({"utils"})
 _RUNTIMES = re.compile(
     r"^(?:hailo|openvino|coreml|onnx|tensorflow|paddle|rknn|mnn|ncnn|imx|axelera|executorch|litert"
-    r"|tflite|qnn|torchscript|coreai|deepx)$"
+    r"|tflite|qnn|torchscript|coreai|deepx|triton|ascend)$"
 )
 """Programs that run models without PyTorch, as files of backends are named."""
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)

@@ -170,8 +170,8 @@ def _over_batches(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     if isinstance(loop, ast.While):
         return False
     header = descend(loop.iter, loop.target)
-    words = (getattr(n, "attr", getattr(n, "id", "")) for n in header)
-    return any(_BATCHES.search(word) for word in words)
+    words = [getattr(n, "attr", getattr(n, "id", "")) for n in header]
+    return "config" not in words and any(_BATCHES.search(word) for word in words)
 
 
 def _catches(node: ast.Try) -> bool:

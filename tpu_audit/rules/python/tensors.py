@@ -6,7 +6,6 @@ import ast
 import builtins
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from tpu_audit.rules.python import tensor_names as known
 from tpu_audit.rules.python.options import keyword
@@ -102,16 +101,19 @@ class Tensors:
         sides = [node.left, *node.comparators]
         if any(isinstance(s, ast.Constant) and isinstance(s.value, str | None) for s in sides):
             return Holds.OTHER
-        return _most(map(self.of, sides))
+        return self._joined(sides)
+
+    def _joined(self, sides: list[ast.expr]) -> Holds:
+        """Judge what operands make: what meets a tensor of the host's is a number or of it too."""
+        held = {self.of(side) for side in sides}
+        return Holds.HOST if held == {Holds.HOST, Holds.UNKNOWN} else _most(held)
 
     def _operator(self, node: ast.BinOp) -> Holds:
         if isinstance(node.left, ast.Constant | ast.JoinedStr | ast.List):
             text = isinstance(node.left, ast.JoinedStr | ast.List)
             if text or isinstance(node.left.value, str):  # type: ignore[union-attr] # a Constant
                 return Holds.OTHER
-        held = {self.of(node.left), self.of(node.right)}
-        # What meets a tensor of the host's is a number or of the host too.
-        return Holds.HOST if held == {Holds.HOST, Holds.UNKNOWN} else _most(held)
+        return self._joined([node.left, node.right])
 
     def _unary(self, node: ast.UnaryOp) -> Holds:
         return Holds.OTHER if isinstance(node.op, ast.Not) else self.of(node.operand)
@@ -137,7 +139,17 @@ class Tensors:
         stored = self._module.classes.stored(node)
         if any(self._is_parameter(value) for value in stored) or self._is_buffer(node):
             return Holds.TENSOR
+        if any(self._brings_home(value, node.attr) for value in stored):
+            return Holds.HOST
         return _most(map(self.of, stored))
+
+    def _brings_home(self, value: ast.expr, name: str) -> bool:
+        """Tell ``self.x = self.x.to("cpu")``, which keeps what was computed on the host."""
+        callee = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(callee, ast.Attribute) or getattr(callee.value, "attr", "") != name:
+            return False
+        moves = callee.attr == "to" and isinstance(value, ast.Call) and bool(value.args)
+        return callee.attr == "cpu" or (moves and self.is_host(value.args[0]))  # type: ignore[attr-defined] # a Call
 
     def _is_parameter(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self._module.is_named(
@@ -430,12 +442,11 @@ class Tensors:
         return Holds.LIKELY if held is Holds.TENSOR else held
 
 
-_OF_MODULE: WeakKeyDictionary[Any, Tensors] = WeakKeyDictionary()
-
-
 def tensors(module: Module) -> Tensors:
-    """Return the judge of a module's expressions; one for all rules."""
-    found = _OF_MODULE.get(module)
-    if found is None:
-        found = _OF_MODULE[module] = Tensors(module)
+    """Return the judge of a module's expressions; one for all rules.
+
+    The module keeps it: the two refer to each other, so that a table elsewhere would keep both.
+    """
+    found: Tensors = module.__dict__.setdefault("_tensors", None) or Tensors(module)
+    module.__dict__["_tensors"] = found
     return found

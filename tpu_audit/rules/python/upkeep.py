@@ -15,7 +15,7 @@ _HOST_FILE = re.compile(
     r"[^/]*\.py$"
     r"|(?:^|/)(?:data|datasets?|dataloaders?)/(?:[^/]*/)*[^/]*\.py$"
     r"|(?:^|/)(?:exporters?/(?:[^/]*/)*[^/]*|(?:torch2|onnx_)?export(?:er|ers)?(?:_[^/]*)?)\.py$"
-    r"|(?:^|/)utils/export/[^/]*\.py$"
+    r"|(?:^|/)utils/export/[^/]*\.py$|(?:^|/)(?:plotting|plots?|visuali[sz](?:e|er|ation))\.py$"
 )
 _HOST_CLASS = re.compile(
     r"(?<!Logits)(?<!Attn)(?<!Attention)Processor(?:Fast|Pil)?$|FeatureExtractor$|Dataset$"

@@ -45,7 +45,8 @@ class Uses:
         if not pattern.endswith(".*"):
             return pattern
         names = sorted(self._module.qualified(node))
-        return next(name for name in names if name.startswith(pattern[:-1]))
+        below = (name for name in names if name.startswith(pattern[:-1]))
+        return next(below, pattern.removesuffix(".*"))
 
     def called(self, pattern: str) -> Iterator[ast.Call]:
         """Iterate over the calls of a dotted name."""

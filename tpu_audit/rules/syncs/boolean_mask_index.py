@@ -38,6 +38,18 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor, attention_mask: torch.Tensor):\n"
+            "    cls_mask = attention_mask.argmax(dim=-1)\n    return x[rows, cls_mask]\n"
+        ),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
+            "    x[mask] = self.mask_emb.to(x.dtype)\n    return x\n"
+        ),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    return x[:, torch.arange(x.shape[1]) != self.cls_position, :]\n"
+        ),
+        Case(
             "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
             "    x[mask] = 0\n    x[x.isnan()] = -torch.inf\n    x[~mask] = self.pad_value\n"
             "    return x\n"
@@ -108,7 +120,16 @@ def _is_filled(node: ast.Subscript, module: Module) -> bool:
     single = isinstance(statement.value, ast.Call) and module.is_named(
         statement.value.func, "torch.tensor"
     )
-    return single or held in {Holds.OTHER, Holds.UNKNOWN}
+    return single or held in {Holds.OTHER, Holds.UNKNOWN} or _is_one(statement.value, module)
+
+
+def _is_one(value: ast.expr, module: Module) -> bool:
+    """Tell what is the same whatever the mask: a parameter of the object, a new tensor."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if module.is_named(value.func, "torch.eye", "torch.zeros_like"):
+            return True
+        value = value.func.value
+    return isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == "self"
 
 
 @RULE.call("torch.masked_select")

@@ -31,7 +31,8 @@ _WHOLE = frozenset({"generate", "validate", "evaluate"})
 """Functions that run once for each answer or epoch: what they repeat stands in their loops."""
 _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
-_FLASH = re.compile(r"cu_seq_?lens|flash_attn|flash_attention_[23]")
+_FLASH = re.compile(r"cu_seq_?lens|flash_?att", re.IGNORECASE)
+_DENIED = re.compile(r"\bnot\b|!=")
 """A test for flash attention's packed batches, which a TPU has none of."""
 _ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
 """Attributes that are true the first time alone."""
@@ -167,7 +168,8 @@ def _is_first(statement: ast.If, module: Module) -> bool:
     asked = _asked_for_none(statement.test)
     if asked is None:
         text = module.code(statement.test)
-        return _HALF.search(text) is not None or _FLASH.search(text) is not None
+        flash = _FLASH.search(text) is not None and _DENIED.search(text) is None
+        return flash or _HALF.search(text) is not None
     if _ONCE.match(asked.attr):
         return True
     text = module.code(asked)

@@ -44,6 +44,17 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef step(self, out: torch.Tensor, t: int | torch.Tensor):\n"
+            "    if isinstance(t, torch.Tensor):\n        t = t.long()\n    else:\n"
+            "        index = int(t)\n    return out * index\n"
+        ),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor, mask: torch.Tensor):\n"
+            "    if self.backend in _FLASH_ATTENTION_BACKENDS:\n"
+            "        padded = not torch.all(mask).item()\n        return self.flash(x, padded)\n"
+            "    return self.sdpa(x, mask)\n"
+        ),
+        Case(
             "import torch\nclass L(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
             "        if not self._checked:\n            self._checked = True\n"
             "            self.kind = x.sum().item()\n        if self.first:\n"
@@ -182,8 +193,24 @@ def builtins(module: Module) -> Iterator[Hit]:
             call = module.parent(name)
             if isinstance(call, ast.Call) and call.func is name and len(call.args) == 1:
                 read = tensors(module).may_be(call.args[0]) and not _is_shape(call.args[0])
+                read = read and not _is_number(call.args[0], module)
                 if read and runs_each_step(call, module) and not is_size(call, module):
                     yield _hit(call, f"{word}()", module)
+
+
+def _is_number(node: ast.expr, module: Module) -> bool:
+    """Tell the arm that is left when ``isinstance(x, torch.Tensor)`` is false."""
+    text = module.code(node)
+    child: ast.AST = node
+    parent = module.parent(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        if isinstance(parent, ast.If) and child in parent.orelse:
+            test = parent.test
+            asks = isinstance(test, ast.Call) and bool(test.args)
+            if asks and isinstance(test, ast.Call) and module.code(test.args[0]) == text:
+                return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _is_shape(node: ast.expr) -> bool:

@@ -18,7 +18,9 @@ _MAKERS = frozenset(
         *("logical_and", "logical_or", "logical_not", "logical_xor"),
     }
 )
-_INDICES = frozenset({"nonzero", "argwhere", "argsort", "where", "topk", "flatnonzero"})
+_INDICES = frozenset(
+    {"nonzero", "argwhere", "argsort", "where", "topk", "flatnonzero", "argmax", "argmin"}
+)
 """What makes indices of a mask: indexing with these waits no more."""
 _DEPTH = 4
 

@@ -23,6 +23,8 @@ _EXPERTS = re.compile(r"(?:^|_)experts?(?:_hit|_hitted)?$")
 _CHUNKS = 3
 """Arguments of ``range`` that goes through a tensor in chunks."""
 _PARTS = frozenset({"split", "chunk", "tensor_split", "split_with_sizes", "meshgrid"})
+_LAYERS = re.compile(r"level|layer|stage|scale|head|stack")
+"""Names of what a model has few of, as many each time."""
 _LENGTH = re.compile(r"(?:^|_)(?:seq_?len|seqlen|seq_length|length|timesteps|n_steps|T|L)$")
 
 RULE = Rule(
@@ -42,6 +44,11 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/generated/torch.vmap.html",),
     ),
     valid=(
+        Case(
+            "import torch\ndef forward(self, hidden_states: torch.Tensor):\n"
+            "    for level in range(hidden_states.shape[1]):\n"
+            "        out = self.heads[level](hidden_states[:, level])\n    return out\n"
+        ),
         Case(
             "import torch\ndef forward(self, x):\n    for layer in self.layers:\n"
             "        x = layer(x)\n"
@@ -109,6 +116,8 @@ def _what(node: ast.For, module: Module) -> str:
         return "experts"
     iterated = node.iter
     if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "range":
+        if _LAYERS.search(module.code(node.target)):
+            return ""
         counts = len(iterated.args) < _CHUNKS and any(_is_length(a, module) for a in iterated.args)
         return "steps of a tensor" if counts and _indexes(node, module) else ""
     if isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "enumerate":
