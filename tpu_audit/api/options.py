@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import platformdirs
 
 from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.types.errors import UsageError
-from tpu_audit.types.trace import DTYPES, TraceSettings
+from tpu_audit.types.trace import (
+    ATTENTION,
+    DTYPES,
+    EXPERTS,
+    GENERATION,
+    KV_CACHES,
+    OPTIMIZERS,
+    PHASES,
+    TraceSettings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
 
 TRACERS = ("pretended", "torch_tpu")
 
@@ -25,7 +37,23 @@ class ScanOptions:
     """How to scan. Raises UsageError for values that make no sense."""
 
     dtypes: tuple[str, ...] = ("bfloat16",)
-    """Dtypes to build and trace in, in any accepted spelling (``bf16``); one phase each."""
+    """Dtypes to build and trace in, in any accepted spelling (``bf16``)."""
+    phases: tuple[str, ...] = ()
+    """Phases to trace, of ``PHASES``; empty: all that apply to the class but training."""
+    train: bool = False
+    """Trace a training step as well."""
+    attn: str | None = None
+    """Attention implementation, ``eager`` or ``sdpa``; None: what transformers picks."""
+    experts: str | None = None
+    """Experts implementation: ``eager``, ``batched_mm``, ``grouped_mm``; None: likewise."""
+    kv_cache: str = "dynamic"
+    """Cache that generation fills: ``dynamic`` or ``static``."""
+    optimizer: str = "adamw"
+    """Optimizer of the training step, of ``OPTIMIZERS``."""
+    autocast: str | None = None
+    """Dtype to autocast to, in any accepted spelling; None: no autocast."""
+    checkpointing: bool = False
+    """Recompute activations in the backward pass."""
     batch: int = 1
     """Sequences, images... in the batch."""
     seq_len: int = 128
@@ -58,12 +86,9 @@ class ScanOptions:
         if unknown or not self.dtypes:
             hint = f"one of {', '.join(DTYPES)}"
             raise UsageError(f"no dtype to trace in: {(unknown or ['none given'])[0]!r}", hint=hint)
-        if self.tracer not in TRACERS:
-            hint = f"one of {', '.join(TRACERS)}"
-            raise UsageError(f"no such tracer: {self.tracer!r}", hint=hint)
-        if self.chip not in CHIPS:
-            hint = f"one of {', '.join(CHIPS)}"
-            raise UsageError(f"no such TPU generation: {self.chip!r}", hint=hint)
+        for what, value, known in self._choices():
+            if value not in known:
+                raise UsageError(f"no such {what}: {value!r}", hint=f"one of {', '.join(known)}")
         for name in ("batch", "seq_len", "timeout_s", "memory_mb"):
             value = getattr(self, name)
             if not value > 0:
@@ -71,10 +96,36 @@ class ScanOptions:
         dtypes = tuple(dict.fromkeys(DTYPES[name] for name in self.dtypes))
         object.__setattr__(self, "dtypes", dtypes)
 
-    def settings(self, dtype: str) -> TraceSettings:
-        """Return how to trace the forward phase in ``dtype``."""
+    def _choices(self) -> Iterator[tuple[str, str, Collection[str]]]:
+        yield "tracer", self.tracer, TRACERS
+        yield "TPU generation", self.chip, CHIPS
+        yield "cache", self.kv_cache, KV_CACHES
+        yield "optimizer", self.optimizer, OPTIMIZERS
+        yield from (("phase", phase, PHASES) for phase in self.phases)
+        if self.attn:
+            yield "attention implementation", self.attn, ATTENTION
+        if self.experts:
+            yield "experts implementation", self.experts, EXPERTS
+        if self.autocast:
+            yield "dtype to autocast to", self.autocast, DTYPES
+
+    def asked_phases(self) -> tuple[str, ...]:
+        """Return the phases asked for by name; empty for those that apply."""
+        extra = ("train",) if self.train and self.phases else ()
+        return tuple(dict.fromkeys((*self.phases, *extra)))
+
+    def settings(self, dtype: str, phase: str = PHASES[0]) -> TraceSettings:
+        """Return how to trace ``phase`` in ``dtype``; what it does not depend on is left alone."""
+        training = phase == "train"
         return TraceSettings(
+            phase=phase,
             dtype=dtype,
+            attn=self.attn,
+            experts=self.experts,
+            kv_cache=self.kv_cache if phase in GENERATION else KV_CACHES[0],
+            optimizer=self.optimizer if training else OPTIMIZERS[0],
+            autocast=DTYPES[self.autocast] if self.autocast else None,
+            checkpointing=self.checkpointing and training,
             batch=self.batch,
             seq_len=self.seq_len,
             tracer=self.tracer,

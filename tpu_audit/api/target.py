@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from tpu_audit.api.tracing import Tracing
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
 from tpu_audit.trace.cache import TraceCache
-from tpu_audit.trace.key import trace_key
 from tpu_audit.types.errors import (
     MissingExtraError,
     NotAuditedError,
@@ -19,6 +19,7 @@ from tpu_audit.types.errors import (
     shorten,
 )
 from tpu_audit.types.report import Finding, ModelReport, PhaseReport, Status, Verdict
+from tpu_audit.types.trace import GENERATION, PHASES, variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from tpu_audit.types.trace import Trace, TraceSettings
 
 Scanned = tuple[ModelReport, tuple[Finding, ...]]
+
+
+class _Result(NamedTuple):
+    """One phase, with what it was made from."""
+
+    report: PhaseReport
+    audit: PhaseAudit | None
+    trace: Trace | None
 
 
 class TargetScan:
@@ -52,14 +61,47 @@ class TargetScan:
         try:
             spec = self._resolve(target)
         except NotAuditedError as error:
-            phases = [self._failed(dtype, error) for dtype in self._options.dtypes]
+            first = (self._options.asked_phases() or PHASES)[0]
+            asked = [self._options.settings(dtype, first) for dtype in self._options.dtypes]
+            phases = [self._failed(settings, error) for settings in asked]
             return ModelReport(target=target, id=target, phases=tuple(phases)), ()
         if (spec.id, spec.revision) in known:
             return _model(spec, [], None), ()
-        results = [self._phase(spec, dtype) for dtype in self._options.dtypes]
-        findings = [f for _, audit, _ in results if audit for f in audit.findings]
-        trace = next((trace for _, _, trace in results if trace), None)
-        return _model(spec, [phase for phase, _, _ in results], trace), tuple(findings)
+        tracing = Tracing(
+            spec,
+            self._options,
+            self._snapshot,
+            self._versions,
+            self._cache,
+            self.notes.append,
+        )
+        results = [
+            r for dtype in self._options.dtypes for r in self._all_phases(tracing, spec, dtype)
+        ]
+        findings = [f for result in results if result.audit for f in result.audit.findings]
+        trace = next((result.trace for result in results if result.trace), None)
+        return _model(spec, [result.report for result in results], trace), tuple(findings)
+
+    def _all_phases(self, tracing: Tracing, spec: ModelSpec, dtype: str) -> list[_Result]:
+        """Trace and audit what was asked for, or what applies to the class."""
+        asked = self._options.asked_phases()
+        if asked:
+            return [self._phase(tracing, spec, dtype, phase) for phase in asked]
+        first = self._phase(tracing, spec, dtype, PHASES[0])
+        results = [self._phase(tracing, spec, dtype, phase) for phase in self._others(first)]
+        if first.report.reason_code == "no_forward" and any(r.trace for r in results):
+            return results
+        return [first, *results]
+
+    def _others(self, first: _Result) -> list[str]:
+        """Return the phases to trace after the first."""
+        if first.trace:
+            return [p for p in first.trace.applies if p in PHASES[1:] and self._wants(p)]
+        # Some classes have nothing but their generate().
+        return list(GENERATION) if first.report.reason_code == "no_forward" else []
+
+    def _wants(self, phase: str) -> bool:
+        return phase != "train" or self._options.train
 
     def _resolve(self, target: str) -> ModelSpec:
         options = ResolveOptions(
@@ -79,53 +121,26 @@ class TargetScan:
         except Exception as error:
             raise _internal(error, Stage.RESOLVE) from error
 
-    def _phase(
-        self, spec: ModelSpec, dtype: str
-    ) -> tuple[PhaseReport, PhaseAudit | None, Trace | None]:
-        settings = self._options.settings(dtype)
+    def _phase(self, tracing: Tracing, spec: ModelSpec, dtype: str, phase: str) -> _Result:
+        settings = self._options.settings(dtype, phase)
         stage = Stage.TRACE
         trace = None
         try:
-            trace, cached = self._trace(spec, settings)
+            trace, cached = tracing.get(settings)
             stage = Stage.AUDIT
             audit = audit_trace(trace, self._snapshot, spec, self._platform)
         except NotAuditedError as error:
-            return self._failed(dtype, error), None, trace
+            return _Result(self._failed(settings, error), None, trace)
         except TpuAuditError:
             raise  # not this target's fault: the installation cannot trace, or not so
         except Exception as error:  # noqa: BLE001 - one target must not take the others along
-            return self._failed(dtype, _internal(error, stage)), None, trace
-        return _traced(trace, audit, self._platform, cached=cached), audit, trace
+            return _Result(self._failed(settings, _internal(error, stage)), None, trace)
+        return _Result(_traced(trace, audit, self._platform, cached=cached), audit, trace)
 
-    def _trace(self, spec: ModelSpec, settings: TraceSettings) -> tuple[Trace, bool]:
-        """Return the trace and whether it came from the cache."""
-        digest = self._snapshot.digest
-        key = trace_key(spec, settings, registry_digest=digest, versions=self._versions)
-        if spec.factory:
-            # What a program does is up to more than its file: nothing here could name it.
-            return self._run(spec, settings), False
-        if self._options.use_cache and (known := self._cache.get(key)):
-            return known, True
-        trace = self._run(spec, settings)
-        if note := self._cache.put(key, trace):
-            self.notes.append(note)
-        return trace, False
-
-    def _run(self, spec: ModelSpec, settings: TraceSettings) -> Trace:
-        if settings.tracer == "torch_tpu":
-            from tpu_audit.trace.oracle import run_trace_torch_tpu
-
-            python = self._options.tpu_python
-            return run_trace_torch_tpu(spec, settings, self._snapshot.digest, python)
-        from tpu_audit.trace.isolate import trace_isolated
-
-        return trace_isolated(spec, settings, self._snapshot)
-
-    def _failed(self, dtype: str, error: NotAuditedError) -> PhaseReport:
-        settings = self._options.settings(dtype)
+    def _failed(self, settings: TraceSettings, error: NotAuditedError) -> PhaseReport:
         return PhaseReport(
             phase=settings.phase,
-            dtype=dtype,
+            dtype=settings.dtype,
             status=Status.SKIPPED if error.skipped else Status.FAILED,
             stage=error.stage.value,
             reason=error.message if error.hint is None else f"{error.message}; {error.hint}",
@@ -134,6 +149,7 @@ class TargetScan:
             batch=settings.batch,
             seq_len=settings.seq_len,
             tracer=settings.tracer,
+            variant=variant(settings),
             chip=self._platform.chip,
             reference_kernels=self._platform.reference_kernels,
         )
@@ -151,6 +167,7 @@ def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool
         batch=settings.batch,
         seq_len=settings.seq_len,
         tracer=settings.tracer,
+        variant=variant(settings),
         chip=platform.chip,
         reference_kernels=platform.reference_kernels,
         assumptions=trace.assumptions,

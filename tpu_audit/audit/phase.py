@@ -81,6 +81,7 @@ def _row(call: Call, hits: Iterable[Hit]) -> OpRow:
         modules=use.modules,
         sources=use.sources,
         guesses=use.guesses,
+        role=use.role,
     )
 
 

@@ -13,12 +13,13 @@ from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
     from tpu_audit.types.model import ModelSpec
+    from tpu_audit.types.trace import TraceSettings
 
 _FLASH_PACKAGES = ("flash_attention", "flex_attention", "kernels-community")
 
 
 def build_model(
-    spec: ModelSpec, dtype: torch.dtype, device: str
+    spec: ModelSpec, settings: TraceSettings, device: str
 ) -> tuple[nn.Module, Any, list[str]]:
     """Build the class named in ``architectures``; (model in eval mode, its config, assumptions).
 
@@ -27,8 +28,9 @@ def build_model(
     assumptions: list[str] = []
     model_class = find_class(spec, assumptions)
     config = make_config(spec, model_class, assumptions)
+    _choose_kernels(config, settings)
     try:
-        model = _instantiate(model_class, config, dtype, device)
+        model = _instantiate(model_class, config, getattr(torch, settings.dtype), device)
     except NotAuditedError:
         raise
     except Exception as error:
@@ -149,6 +151,14 @@ def _plain_attention(config: Any, assumptions: list[str]) -> None:
     if isinstance(asked, str) and any(p in asked for p in _FLASH_PACKAGES):
         config._attn_implementation_internal = None
         assumptions.append(f"attention {asked} has no TPU build: traced transformers' default")
+
+
+def _choose_kernels(config: Any, settings: TraceSettings) -> None:
+    """Take the implementations of attention and of experts that were asked for."""
+    if settings.attn:
+        config._attn_implementation = settings.attn
+    if settings.experts:
+        config._experts_implementation = settings.experts
 
 
 def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str) -> nn.Module:

@@ -34,7 +34,8 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     spec = ModelSpec(**request["spec"])
     settings = TraceSettings(**request["settings"])
     try:
-        return {"trace": encode_trace(trace_on_device(spec, settings, request["registry"]))}
+        traces = trace_on_device(spec, settings, request["registry"])
+        return {"traces": [encode_trace(trace) for trace in traces]}
     except NotAuditedError as error:
         return {"error": error.fields()}
     except Exception as error:  # noqa: BLE001 - the parent reports it

@@ -9,9 +9,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from tpu_audit.types.trace import OpUse, SourceLine, TensorRef, Trace, TraceSettings
+from tpu_audit.types.trace import (
+    LostGradient,
+    OpUse,
+    Role,
+    SourceLine,
+    TensorRef,
+    Trace,
+    TraceSettings,
+)
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the meaning of a stored trace changes: old entries are then never read."""
 
 
@@ -37,6 +45,7 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
             "host_read": use.host_read,
             "ends_in": use.ends_in,
             "grad_inputs": use.grad_inputs,
+            "role": use.role.value,
         }
         for use in trace.ops
     ]
@@ -48,6 +57,8 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
         "ops": ops,
         "cpu_ops": dict(trace.cpu_ops),
         "assumptions": list(trace.assumptions),
+        "applies": list(trace.applies),
+        "no_gradient": [[lost.parameter, lost.op] for lost in trace.no_gradient],
         "versions": dict(trace.versions),
         "registry_digest": trace.registry_digest,
     }
@@ -66,6 +77,8 @@ def decode_trace(content: dict[str, Any]) -> Trace:
         ops=tuple(_decode_use(use, tensors) for use in content["ops"]),
         cpu_ops=content["cpu_ops"],
         assumptions=tuple(content["assumptions"]),
+        applies=tuple(content["applies"]),
+        no_gradient=tuple(LostGradient(parameter=p, op=op) for p, op in content["no_gradient"]),
         versions=content["versions"],
         registry_digest=content["registry_digest"],
     )
@@ -87,4 +100,5 @@ def _decode_use(content: dict[str, Any], tensors: list[TensorRef]) -> OpUse:
         host_read=content["host_read"],
         ends_in=None if ends_in is None else tuple(ends_in),
         grad_inputs=content["grad_inputs"],
+        role=Role(content["role"]),
     )

@@ -6,19 +6,33 @@ equal to zero. Guesses are counted and reported, never hidden.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Tensor = torch.Tensor
 
 
+_truth: list[Callable[[], bool]] = []
+
+
+@contextlib.contextmanager
+def answering(truth: Callable[[], bool]) -> Iterator[None]:
+    """Ask ``truth``, for a while, for the value of a boolean that is not known."""
+    _truth.append(truth)
+    try:
+        yield
+    finally:
+        _truth.pop()
+
+
 def _scalar(x: Tensor, *_: Any, **__: Any) -> bool | int | float | complex:
     if x.dtype is torch.bool:
-        return True
+        return _truth[-1]() if _truth else True
     if x.dtype.is_complex:
         return complex(1)
     return 1.0 if x.dtype.is_floating_point else 1

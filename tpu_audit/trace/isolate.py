@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.limits import bound_process, settle, silence
 from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError, shorten
-from tpu_audit.types.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
-    from tpu_audit.types.trace import TraceSettings
+    from tpu_audit.types.trace import Trace, TraceSettings
 
 _ENVIRONMENT = {
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # an installed torch_tpu would take the device's name
@@ -38,8 +37,12 @@ _GRACE_S = 5.0
 """Seconds that a child which closed its pipe has to end."""
 
 
-def trace_isolated(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> Trace:
+def trace_isolated(
+    spec: ModelSpec, settings: TraceSettings, registry: Snapshot
+) -> tuple[Trace, ...]:
     """Trace ``spec`` on the pretended TPU in a child process.
+
+    Returns the phase that ``settings`` name first, then others that the same run showed.
 
     Raises NotAuditedError: the tracer's own, or at stage ``trace`` with code ``timeout`` (longer
     than ``settings.timeout_s``), ``memory`` (more than ``settings.memory_mb``), ``crash`` or
@@ -103,14 +106,14 @@ def _run(sender: Connection, spec: ModelSpec, settings: TraceSettings, registry:
     silence()
     settle()
     bound_process(settings)
-    outcome: Trace | TpuAuditError
+    outcome: tuple[Trace, ...] | TpuAuditError
     try:
         from tpu_audit.trace.runner import run_trace
 
         outcome = run_trace(spec, settings, registry)
     except Exception as error:  # noqa: BLE001 - the parent reports it
         outcome = _explained(error, settings)
-    sender.send(outcome if isinstance(outcome, Trace) else outcome.fields())
+    sender.send(outcome if isinstance(outcome, tuple) else outcome.fields())
     sender.close()
 
 
@@ -135,16 +138,16 @@ def _is_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY)
 
 
-def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> Trace:
+def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> tuple[Trace, ...]:
     """Wait for the child's outcome: return the trace or raise."""
     if not receiver.poll(settings.timeout_s):
         raise _timeout(settings)
     try:
-        outcome: Trace | dict[str, Any] = receiver.recv()
+        outcome: tuple[Trace, ...] | dict[str, Any] = receiver.recv()
     except EOFError:
         child.join(_GRACE_S)
         raise _died(child.exitcode, settings) from None
-    if isinstance(outcome, Trace):
+    if isinstance(outcome, tuple):
         return outcome
     if "stage" in outcome:
         raise NotAuditedError(**outcome)

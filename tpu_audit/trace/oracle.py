@@ -41,7 +41,7 @@ main()
 
 def run_trace_torch_tpu(
     spec: ModelSpec, settings: TraceSettings, registry_digest: str, python: str | None = None
-) -> Trace:
+) -> tuple[Trace, ...]:
     """Trace ``spec`` with the torch_tpu of ``python`` (default: this interpreter).
 
     Raises UsageError when that interpreter lacks torch-tpu or transformers, NotAuditedError when
@@ -74,7 +74,7 @@ def run_trace_torch_tpu(
     return _answer(done, interpreter)
 
 
-def _answer(done: subprocess.CompletedProcess[str], interpreter: str) -> Trace:
+def _answer(done: subprocess.CompletedProcess[str], interpreter: str) -> tuple[Trace, ...]:
     try:
         answer: dict[str, Any] = json.loads(done.stdout.rstrip().rpartition("\n")[2])
     except ValueError as error:
@@ -93,4 +93,4 @@ def _answer(done: subprocess.CompletedProcess[str], interpreter: str) -> Trace:
         fields = answer["error"]
         fields["stage"] = Stage(fields["stage"])
         raise NotAuditedError(fields.pop("message"), **fields)
-    return decode_trace(answer["trace"])
+    return tuple(decode_trace(trace) for trace in answer["traces"])

@@ -11,7 +11,7 @@ from torch.nn.modules.module import (
     register_module_forward_pre_hook,
 )
 
-from tpu_audit.types.trace import SourceLine
+from tpu_audit.types.trace import Role, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +60,11 @@ class Places:
     def module(self) -> str:
         """Path of the innermost module running; empty for the model itself."""
         return self._stack[-1] if self._stack else ""
+
+    @property
+    def role(self) -> Role:
+        """Whether a module of the model is running, or what calls it."""
+        return Role.MODEL if self._stack else Role.BOOKKEEPING
 
     def source(self) -> SourceLine | None:
         """Innermost line of the model's own file, else of its library, that led here."""

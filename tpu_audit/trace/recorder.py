@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from tpu_audit.trace import costs, values
 from tpu_audit.types.errors import NotAuditedError, Stage
-from tpu_audit.types.trace import OpUse, Scalar, SourceLine, TensorRef
+from tpu_audit.types.trace import OpUse, Role, Scalar, SourceLine, TensorRef
 
 if TYPE_CHECKING:
     from tpu_audit.trace.places import Places
@@ -55,22 +55,39 @@ class _Entry:
             guesses=self.guesses,
             host_read=self.read,
             grad_inputs=first.grad_inputs,
+            role=first.role,
         )
 
 
-class Recorder(TorchDispatchMode):
-    """Sees each op overload as the backend would, above the fake tensors."""
+class Ledger:
+    """The calls of one phase."""
 
-    def __init__(self, places: Places) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's
-        self.recording = False
+    def __init__(self) -> None:
         self.cpu_ops: Counter[str] = Counter()
-        self._places = places
-        self._entries: dict[Any, _Entry] = {}
+        self.entries: dict[Any, _Entry] = {}
 
     def uses(self) -> tuple[OpUse, ...]:
         """All distinct calls on the device, in order of first appearance."""
-        return tuple(entry.close() for entry in self._entries.values())
+        return tuple(entry.close() for entry in self.entries.values())
+
+
+class Recorder(TorchDispatchMode):
+    """Sees each op overload as the backend would, above the fake tensors.
+
+    Calls are written to the ledger of the phase that is under way, under the role that is.
+    """
+
+    def __init__(self, places: Places) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        self.ledgers: dict[str, Ledger] = {}
+        self.role: Role | None = None
+        """Who issues calls now; None: a module of the model, or else generation."""
+        self._places = places
+        self._ledger: Ledger | None = None
+
+    def enter(self, phase: str | None) -> None:
+        """Write calls down for ``phase`` from now on; for None: not at all."""
+        self._ledger = None if phase is None else self.ledgers.setdefault(phase, Ledger())
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -86,29 +103,41 @@ class Recorder(TorchDispatchMode):
             if out is not NotImplemented:
                 return out
         outcome = values.call(func, args, kwargs)
-        if self.recording:
-            self._record(func, args, kwargs, outcome)
+        if self._ledger is not None:
+            self._record(self._ledger, func, args, kwargs, outcome)
         return outcome.out
 
     def _record(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outcome: values.Outcome
+        self,
+        ledger: Ledger,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        outcome: values.Outcome,
     ) -> None:
         flat = tree_leaves((args, kwargs))
         op = op_name(func)
         if _on_host(flat, outcome.out):
-            self.cpu_ops[op] += 1
+            ledger.cpu_ops[op] += 1
             return
         inputs = tuple(tensor_ref(t) for t in flat if isinstance(t, torch.Tensor))
         outputs = _refs(outcome.out)
         arguments = scalar_args(func, args, kwargs)
-        key = (op, inputs, outputs, tuple(arguments.items()))
-        entry = self._entries.get(key)
+        role = self.role or self._places.role
+        key = (op, role, inputs, outputs, tuple(arguments.items()))
+        entry = ledger.entries.get(key)
         if entry is None:
             grad = any(isinstance(t, torch.Tensor) and t.requires_grad for t in flat)
             first = OpUse(
-                op=op, count=0, inputs=inputs, outputs=outputs, args=arguments, grad_inputs=grad
+                op=op,
+                count=0,
+                inputs=inputs,
+                outputs=outputs,
+                args=arguments,
+                grad_inputs=grad,
+                role=role,
             )
-            entry = self._entries[key] = _Entry(first)
+            entry = ledger.entries[key] = _Entry(first)
         entry.count += 1
         flops = costs.flops(func, args, kwargs, outcome.out)
         entry.flops = None if flops is None or entry.flops is None else entry.flops + flops

@@ -1,4 +1,4 @@
-"""Traces one phase of one model in this process."""
+"""Traces a phase of one model in this process."""
 
 from __future__ import annotations
 
@@ -15,24 +15,29 @@ from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Probe
 from tpu_audit.trace.own import STEP, make_program, own_folder
+from tpu_audit.trace.phases import RUNS
+from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
+from tpu_audit.trace.phases.interface import Subject, attempt
 from tpu_audit.trace.places import Places
-from tpu_audit.trace.recorder import Recorder
+from tpu_audit.trace.recorder import Ledger, Recorder
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
-from tpu_audit.types.trace import Trace, TraceSettings
+from tpu_audit.types.trace import PHASES, LostGradient, Role, Trace, TraceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
 
 DEVICE = "tpu"
+Traces = tuple[Trace, ...]
 
 
-def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> Trace:
+def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> Traces:
     """Trace ``spec`` on the pretended TPU that dispatches as ``registry`` says.
 
-    Executes transformers' code only, on fake tensors. Raises NotAuditedError with the stage.
+    Returns the phase that ``settings`` name first, then others that the same run showed. Executes
+    transformers' code only, on fake tensors. Raises NotAuditedError with the stage.
     """
     from tpu_audit.trace.device import pretend
 
@@ -40,95 +45,107 @@ def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> T
     return trace_on_device(spec, settings, registry.digest)
 
 
-def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Trace:
+def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Traces:
     """Trace on whatever backend owns the device type ``tpu`` in this process."""
-    dtype: torch.dtype = getattr(torch, settings.dtype)
     places = Places(own=own_folder(spec.factory) if spec.factory else None)
     recorder = Recorder(places)
     shadow.forget_all()
     with patched_for_fakes(), fake_mode(), recorder:
         if spec.factory:
-            seen = _follow_own(spec.factory, dtype, recorder, places)
+            seen = _follow_own(spec.factory, settings, recorder, places)
         else:
             seen = _follow_model(spec, settings, recorder, places)
-    return Trace(
-        settings=replace(settings, phase=seen.phase),
-        architecture=seen.architecture,
-        parameters=seen.parameters,
-        ops=recorder.uses(),
-        cpu_ops=dict(recorder.cpu_ops),
-        assumptions=seen.assumptions,
-        versions=_versions(),
-        registry_digest=registry_digest,
-    )
+    versions = _versions()
+
+    def trace(phase: str, ledger: Ledger) -> Trace:
+        return Trace(
+            settings=replace(settings, phase=phase),
+            architecture=seen.architecture,
+            parameters=seen.parameters,
+            ops=ledger.uses(),
+            cpu_ops=dict(ledger.cpu_ops),
+            assumptions=seen.assumptions,
+            applies=seen.applies,
+            no_gradient=seen.no_gradient,
+            versions=versions,
+            registry_digest=registry_digest,
+        )
+
+    found = [trace(phase, ledger) for phase, ledger in recorder.ledgers.items()]
+    return tuple(sorted(found, key=lambda one: one.settings.phase != settings.phase))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Seen:
     """What was traced."""
 
-    phase: str
     architecture: str
     parameters: int
     assumptions: tuple[str, ...] = ()
+    applies: tuple[str, ...]
+    no_gradient: tuple[LostGradient, ...] = ()
 
 
 def _follow_model(
     spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
 ) -> _Seen:
+    subject = _subject(spec, settings, recorder, places)
+    with places.follow(subject.model):
+        RUNS[settings.phase](subject)
+    return _Seen(
+        architecture=type(subject.model).__name__,
+        parameters=count_parameters(subject.model),
+        assumptions=tuple(subject.assumptions),
+        applies=_applying(subject.model),
+        no_gradient=tuple(subject.no_gradient),
+    )
+
+
+def _applying(model: torch.nn.Module) -> tuple[str, ...]:
+    without = () if can_generate(model) else (PREFILL, DECODE)
+    return tuple(phase for phase in PHASES if phase in RUNS and phase not in without)
+
+
+def _subject(
+    spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
+) -> Subject:
+    """Build the model and its inputs."""
     dtype: torch.dtype = getattr(torch, settings.dtype)
     with torch.no_grad():
-        model, config, assumptions = build_model(spec, dtype, DEVICE)
+        model, config, assumptions = build_model(spec, settings, DEVICE)
         context = InputContext(
             model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
         )
         inputs = build_inputs(context)
-        kwargs = _on_device(inputs.kwargs, dtype)
-        with places.follow(model):
-            _run(
-                partial(model, **kwargs),
-                recorder,
-                "the config may be incomplete, or these inputs may not fit the model",
-            )
-    return _Seen(
-        phase=settings.phase,
-        architecture=type(model).__name__,
-        parameters=count_parameters(model),
-        assumptions=(*assumptions, *inputs.assumptions),
-    )
+        return Subject(
+            model=model,
+            config=config,
+            inputs=_on_device(inputs.kwargs, dtype),
+            spec=spec,
+            settings=settings,
+            recorder=recorder,
+            places=places,
+            assumptions=[*assumptions, *inputs.assumptions],
+        )
 
 
 def _follow_own(
-    factory: tuple[str, str], dtype: torch.dtype, recorder: Recorder, places: Places
+    factory: tuple[str, str], settings: TraceSettings, recorder: Recorder, places: Places
 ) -> _Seen:
-    program = make_program(factory, dtype, DEVICE)
+    program = make_program(factory, getattr(torch, settings.dtype), DEVICE)
     # Threads of autograd's engine would ask for devices, and there are none.
     single = torch.autograd.set_multithreading_enabled(False)
     whole = torch.nn.ModuleList(program.modules) if program.phase == STEP else program.modules[0]
+    recorder.role = Role.MODEL  # all that a program does is the model's
     with single, torch.set_grad_enabled(program.phase == STEP), places.follow(whole):
-        _run(
+        recorder.enter(program.phase)
+        attempt(
             partial(program.call, *program.args, **program.kwargs),
-            recorder,
+            "forward",
             "run it on the CPU first; what is computed from weights or data is not known here",
         )
-    return _Seen(phase=program.phase, architecture=program.name, parameters=program.parameters)
-
-
-def _run(call: Callable[[], Any], recorder: Recorder, hint: str) -> None:
-    recorder.recording = True
-    try:
-        call()
-    except NotAuditedError:
-        raise
-    except Exception as error:
-        raise NotAuditedError(
-            f"forward stopped: {shorten(error)}",
-            stage=Stage.TRACE,
-            code="forward_failed",
-            hint=hint,
-        ) from error
-    finally:
-        recorder.recording = False
+        recorder.enter(None)
+    return _Seen(architecture=program.name, parameters=program.parameters, applies=(program.phase,))
 
 
 def _prober(dtype: torch.dtype) -> Probe:

@@ -78,9 +78,9 @@ def _record(call: Callable[[], Any]) -> list[str]:
 
     recorder = Recorder(Places())
     with patched_for_fakes(), fake_mode(), recorder, torch.no_grad():
-        recorder.recording = True
+        recorder.enter("forward")
         call()
-    return [use.op for use in recorder.uses()]
+    return [use.op for use in recorder.ledgers["forward"].uses()]
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from op_registry.schema import Evidence, Fallback, Hazard, Support
-from tpu_audit.types.trace import Scalar, SourceLine, TensorRef
+from tpu_audit.types.trace import Role, Scalar, SourceLine, TensorRef
 
 REPORT_SCHEMA = "tpu-audit/report/1"
 
@@ -63,6 +63,8 @@ class OpRow:
     modules: tuple[str, ...]
     sources: tuple[SourceLine, ...]
     guesses: int
+    role: Role = Role.MODEL
+    """Who issued the call: the model, generation's bookkeeping, the loss, the backward pass..."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +86,8 @@ class PhaseReport:
     batch: int
     seq_len: int
     tracer: str
+    variant: str = ""
+    """How the phase was run, where there is a choice: ``static cache, eager attention``."""
     chip: str = "v6e"
     """TPU generation that the calls were judged for."""
     reference_kernels: bool = False

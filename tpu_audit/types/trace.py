@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 Scalar = bool | int | float | str | None
 
@@ -25,23 +26,78 @@ DTYPES: Mapping[str, str] = {
 }
 """Accepted spellings of a trace dtype -> torch's name for it."""
 
+PHASES = ("forward", "prefill", "decode", "train")
+"""What a model may be traced in."""
+
+GENERATION = ("prefill", "decode")
+"""The phases that one run of ``generate()`` shows."""
+
+ATTENTION = ("eager", "sdpa")
+EXPERTS = ("eager", "batched_mm", "grouped_mm")
+KV_CACHES = ("dynamic", "static")
+OPTIMIZERS = ("adamw", "adamw-fused", "adamw-loop", "sgd", "adafactor")
+
+
+class Role(StrEnum):
+    """Who issued a call."""
+
+    MODEL = "model"
+    """A module of the model, in its forward."""
+    BOOKKEEPING = "bookkeeping"
+    """``generate()`` itself: inputs, masks, sampling, stopping."""
+    LOSS = "loss"
+    BACKWARD = "backward"
+    CLIP = "clip"
+    """Clipping of gradients."""
+    OPTIMIZER = "optimizer"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TraceSettings:
     """How to trace one model; part of the cache key, all of it."""
 
     phase: str = "forward"
+    """``forward``, ``prefill``, ``decode``, ``train``; ``step`` for a program of the user's own."""
     dtype: str = "bfloat16"
     """torch's name of the dtype that floating-point parameters and inputs are built in."""
     batch: int = 1
     seq_len: int = 128
     """Tokens per sequence."""
+    attn: str | None = None
+    """Attention implementation: ``eager`` or ``sdpa``; None: what transformers picks itself."""
+    experts: str | None = None
+    """Experts implementation: ``eager``, ``batched_mm`` or ``grouped_mm``; None: likewise."""
+    kv_cache: str = "dynamic"
+    """Cache that generation fills: ``dynamic`` or ``static``."""
+    optimizer: str = "adamw"
+    """What a training step ends in: a name of ``OPTIMIZERS``."""
+    autocast: str | None = None
+    """torch's name of the dtype that training and inference autocast to; None: no autocast."""
+    checkpointing: bool = False
+    """Recompute activations in the backward pass of training."""
     tracer: str = "pretended"
     """``pretended`` or ``torch_tpu``."""
     timeout_s: float = 300.0
     """Wall-clock limit of one trace, seconds."""
     memory_mb: int = 8192
     """Address-space growth allowed to one trace, MiB."""
+
+
+def variant(settings: TraceSettings) -> str:
+    """Say how the phase was run, where there is a choice: ``static cache, eager attention``."""
+    words = []
+    if settings.phase in GENERATION:
+        words.append(f"{settings.kv_cache} cache")
+    if settings.attn:
+        words.append(f"{settings.attn} attention")
+    if settings.experts:
+        words.append(f"{settings.experts} experts")
+    if settings.autocast:
+        words.append(f"autocast to {settings.autocast}")
+    if settings.phase == "train":
+        words.append(settings.optimizer)
+        words += ["activation checkpointing"] if settings.checkpointing else []
+    return ", ".join(words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -90,6 +146,18 @@ class OpUse:
     """Ops a composite kernel ended in when run with these tensors, if the tracer looked."""
     grad_inputs: bool = False
     """Some floating-point input required grad."""
+    role: Role = Role.MODEL
+    """Who issued it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LostGradient:
+    """A parameter that ends a training step without a gradient on the TPU alone."""
+
+    parameter: str
+    """Its path: ``encoder.lstm.weight_ih_l0``."""
+    op: str | None
+    """The op overload that cut it off, where one was found."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +175,10 @@ class Trace:
     """Op -> calls on CPU tensors only: not TPU ops."""
     assumptions: tuple[str, ...] = ()
     """What the inputs and the build assumed, in sentences."""
+    applies: tuple[str, ...] = ()
+    """Phases that apply to the class, of ``PHASES``."""
+    no_gradient: tuple[LostGradient, ...] = ()
+    """Parameters that a training step left without a gradient which the CPU gives them."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """torch, transformers, tracer format."""
     registry_digest: str = ""

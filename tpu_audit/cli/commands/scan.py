@@ -17,6 +17,7 @@ from tpu_audit.render.formats import FORMATS, renderer
 from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode, UsageError
 from tpu_audit.types.report import Severity
+from tpu_audit.types.trace import ATTENTION, EXPERTS, KV_CACHES, OPTIMIZERS, PHASES
 
 if TYPE_CHECKING:
     from tpu_audit.api import ScanOptions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _FAIL_ON = (*(severity.value for severity in Severity), gate.NEVER)
 _TRACERS = ("pretended", "torch_tpu")
+_AUTOCAST = ("bf16", "f16", "f32")
 
 _EPILOG = """\b
 Examples:
@@ -65,6 +67,60 @@ Examples:
     callback=flat_dtypes,
     metavar="DTYPE[,...]",
     help="Dtypes to build and trace in: bf16, f16, f32, f64; repeatable.",
+)
+@click.option(
+    "--phase",
+    "phases",
+    cls=Setting,
+    type=click.Choice(PHASES),
+    multiple=True,
+    default=(),
+    help="Phase to trace; repeatable. Default: all that apply to the class, but training.",
+)
+@click.option(
+    "--train", cls=Setting, is_flag=True, default=False, help="Trace a training step as well."
+)
+@click.option(
+    "--attn",
+    cls=Setting,
+    type=click.Choice(ATTENTION),
+    default=None,
+    help="Attention implementation. Default: what transformers picks.",
+)
+@click.option(
+    "--experts",
+    cls=Setting,
+    type=click.Choice(EXPERTS),
+    default=None,
+    help="Experts implementation. Default: what transformers picks.",
+)
+@click.option(
+    "--kv-cache",
+    cls=Setting,
+    type=click.Choice(KV_CACHES),
+    default=KV_CACHES[0],
+    help="Cache that generation fills.",
+)
+@click.option(
+    "--autocast",
+    cls=Setting,
+    type=click.Choice(_AUTOCAST),
+    default=None,
+    help="Dtype to autocast to.",
+)
+@click.option(
+    "--optimizer",
+    cls=Setting,
+    type=click.Choice(OPTIMIZERS),
+    default=OPTIMIZERS[0],
+    help="Optimizer of the training step.",
+)
+@click.option(
+    "--checkpointing",
+    cls=Setting,
+    is_flag=True,
+    default=False,
+    help="Recompute activations in the backward pass.",
 )
 @click.option(
     "--batch", cls=Setting, type=click.IntRange(1, 65536), default=1, help="Sequences in a batch."
@@ -190,6 +246,14 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
 
     return ScanOptions(
         dtypes=settings["dtypes"],
+        phases=settings["phases"],
+        train=settings["train"],
+        attn=settings["attn"],
+        experts=settings["experts"],
+        kv_cache=settings["kv_cache"],
+        optimizer=settings["optimizer"],
+        autocast=settings["autocast"],
+        checkpointing=settings["checkpointing"],
         batch=settings["batch"],
         seq_len=settings["seq_len"],
         revision=settings["revision"],

@@ -1,0 +1,48 @@
+"""What a phase gets: the built model, its inputs, and where its calls are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from tpu_audit.trace.places import Places
+from tpu_audit.trace.recorder import Recorder
+from tpu_audit.types.errors import NotAuditedError, Stage, shorten
+from tpu_audit.types.model import ModelSpec
+from tpu_audit.types.trace import LostGradient, TraceSettings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """A model on the device, ready to run."""
+
+    model: nn.Module
+    config: Any
+    """The transformers config object of ``model``."""
+    inputs: Mapping[str, Any]
+    """Keyword arguments of the model's forward, as tensors on the device."""
+    spec: ModelSpec
+    settings: TraceSettings
+    recorder: Recorder
+    places: Places
+    assumptions: list[str]
+    """Sentences for the report; phases add theirs."""
+    no_gradient: list[LostGradient] = field(default_factory=list)
+
+
+def attempt(call: Callable[[], Any], phase: str, hint: str) -> Any:
+    """Run ``call``; whatever model code raises becomes a NotAuditedError at stage ``trace``."""
+    try:
+        return call()
+    except NotAuditedError:
+        raise
+    except Exception as error:
+        raise NotAuditedError(
+            f"{phase} stopped: {shorten(error)}",
+            stage=Stage.TRACE,
+            code=f"{phase}_failed",
+            hint=hint,
+        ) from error
