@@ -45,7 +45,7 @@ class Tracers:
     def __init__(self) -> None:
         self.traced: list[tuple[str, str]] = []
 
-    def __call__(self, spec: ModelSpec, settings: TraceSettings, *_: object) -> Trace:
+    def __call__(self, spec: ModelSpec, settings: TraceSettings, *_: object) -> tuple[Trace, ...]:
         """Trace, or raise what the config asks for."""
         self.traced.append((spec.id, settings.dtype))
         match spec.config.get("do"):
@@ -60,7 +60,7 @@ class Tracers:
             case "give up":
                 raise TpuAuditError("this torch cannot")
         linear = use("aten.linear.default", tensor(1, 8, dtype=settings.dtype))
-        return Trace(settings=settings, architecture="Built", parameters=7, ops=(linear,))
+        return (Trace(settings=settings, architecture="Built", parameters=7, ops=(linear,)),)
 
 
 @pytest.fixture(name="tracers")

@@ -170,12 +170,12 @@ def ops_of(call: Call) -> list[str]:
     seen: list[str] = []
 
     class Ordered(Recorder):
-        def _record(self, func: Any, *_: Any) -> None:
+        def _record(self, _ledger: Any, func: Any, *_: Any) -> None:
             seen.append(op_name(func))
 
     recorder = Ordered(Places())
     with patched_for_fakes(), fake_mode(), recorder:
-        recorder.recording = True
+        recorder.enter("forward")
         try:
             call()
         except Exception as error:  # noqa: BLE001 - an error is an answer to compare as well

@@ -71,7 +71,7 @@ class Feeder:
             processor_configs=processors or {},
         )
         asked = TraceSettings(**{"seq_len": 16, **settings})
-        return Fed(trace=runner.run_trace(spec, asked, self._snapshot), kwargs=kept)
+        return Fed(trace=runner.run_trace(spec, asked, self._snapshot)[0], kwargs=kept)
 
 
 def _plain(value: Any) -> Any:

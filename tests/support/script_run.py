@@ -65,16 +65,17 @@ def record(path: Path, arguments: list[str]) -> dict[str, Any]:
         recorder,
         torch.autograd.set_multithreading_enabled(False),
     ):
-        recorder.recording = True
+        recorder.enter("step")
         try:
             run(path, arguments)
         except Exception as raised:  # noqa: BLE001 - the answer, whatever it is
             error = f"{type(raised).__name__}: {raised}"
-        recorder.recording = False
+        recorder.enter(None)
     on_tpu = Counter[str]()
-    for use in recorder.uses():
+    ledger = recorder.ledgers["step"]
+    for use in ledger.uses():
         on_tpu[use.op] += use.count
-    return {"tpu": on_tpu, "cpu": dict(recorder.cpu_ops), "error": error}
+    return {"tpu": on_tpu, "cpu": dict(ledger.cpu_ops), "error": error}
 
 
 def stand_in() -> None:

@@ -129,7 +129,7 @@ def trace_one(name: str, config: dict[str, Any], dtype: str) -> dict[str, Any]:
     """Trace one config."""
     spec = ModelSpec(target=name, id=name, revision=None, config_source="local", config=config)
     try:
-        return describe(trace_on_device(spec, TraceSettings(dtype=dtype, seq_len=32), ""))
+        return describe(trace_on_device(spec, TraceSettings(dtype=dtype, seq_len=32), "")[0])
     except NotAuditedError as error:
         return {"error": f"{error.stage}: {error.message}"}
 

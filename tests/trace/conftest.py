@@ -52,8 +52,8 @@ def _record(pretended: str) -> Record:
         shadow.forget_all()
         recorder = Recorder(Places())
         with patched_for_fakes(), fake_mode(), recorder, torch.no_grad():
-            recorder.recording = True
+            recorder.enter("forward")
             call()
-        return recorder.uses()
+        return recorder.ledgers["forward"].uses()
 
     return run

@@ -39,10 +39,10 @@ def _run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def run(tracer: Tracer, *, timeout_s: float = 20.0, memory_mb: int = 512) -> Trace:
         stub = ModuleType("tpu_audit.trace.runner")
-        vars(stub)["run_trace"] = tracer
+        vars(stub)["run_trace"] = lambda *given: (tracer(*given),)
         monkeypatch.setitem(sys.modules, "tpu_audit.trace.runner", stub)
         settings = TraceSettings(timeout_s=timeout_s, memory_mb=memory_mb)
-        return trace_isolated(SPEC, settings, snapshot())
+        return trace_isolated(SPEC, settings, snapshot())[0]
 
     return run
 
@@ -255,7 +255,7 @@ def test_a_real_model() -> None:
         "vocab_size": 100,
     }
     spec = ModelSpec(target="t", id="t", revision=None, config_source="local", config=config)
-    found = trace_isolated(spec, TraceSettings(seq_len=8), loader.load(None))
+    (found,) = trace_isolated(spec, TraceSettings(seq_len=8), loader.load(None))
     embeddings = (100 + 512 + 2) * 32 + 2 * 32
     layer = 4 * (32 * 32 + 32) + 2 * 32 + (32 * 64 + 64) + (64 * 32 + 32) + 2 * 32
     pooler = 32 * 32 + 32

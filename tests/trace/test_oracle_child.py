@@ -80,11 +80,12 @@ def test_child_that_hangs(tmp_path: Path) -> None:
 def test_wheel_gives_the_same_trace(pretended: str, snapshot: Snapshot) -> None:
     """From end to end the two tracers return equal traces."""
     assert pretended == "tpu"
-    real = run_trace_torch_tpu(spec(), SETTINGS, snapshot.digest, PYTHON)
+    (real,) = run_trace_torch_tpu(spec(), SETTINGS, snapshot.digest, PYTHON)
+    (pretended_one,) = run_trace(spec(), SETTINGS, snapshot)
 
     assert real.ops
-    assert real.parameters == run_trace(spec(), SETTINGS, snapshot).parameters
-    assert sorted(real.ops, key=repr) == sorted(run_trace(spec(), SETTINGS, snapshot).ops, key=repr)
+    assert real.parameters == pretended_one.parameters
+    assert sorted(real.ops, key=repr) == sorted(pretended_one.ops, key=repr)
 
 
 @needs_wheel
@@ -99,6 +100,6 @@ def test_wheel_passes_on_the_outcome() -> None:
 def test_codec_keeps_every_field(pretended: str, snapshot: Snapshot) -> None:
     """A trace survives being written and read."""
     assert pretended == "tpu"
-    trace = run_trace(spec(), SETTINGS, snapshot)
+    (trace,) = run_trace(spec(), SETTINGS, snapshot)
 
     assert decode_trace(encode_trace(trace)) == trace

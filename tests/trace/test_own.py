@@ -17,7 +17,7 @@ FILE = Path(__file__).parents[1] / "data" / "own" / "programs.py"
 
 def _trace(name: str, dtype: str = "float32") -> Trace:
     spec = resolve_factory(name, str(FILE), name)
-    return trace_isolated(spec, TraceSettings(dtype=dtype), loader.load())
+    return trace_isolated(spec, TraceSettings(dtype=dtype), loader.load())[0]
 
 
 def test_a_module_is_traced_forward_in_the_dtype() -> None:

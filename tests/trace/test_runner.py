@@ -29,7 +29,8 @@ BERT = {
 def trace(config: dict[str, object], snapshot: Snapshot, **settings: object) -> Trace:
     """Trace a config."""
     spec = ModelSpec(target="x", id="x", revision=None, config_source="local", config=config)
-    return run_trace(spec, TraceSettings(**{"seq_len": 8, **settings}), snapshot)  # type: ignore[arg-type]
+    asked = TraceSettings(**{"seq_len": 8, **settings})  # type: ignore[arg-type]
+    return run_trace(spec, asked, snapshot)[0]
 
 
 def without(key: str, **changes: object) -> dict[str, object]:

@@ -85,4 +85,7 @@ def _example(setting: Setting) -> str:
     """Return a value that shows the type of a setting without a default."""
     if json_type(setting) == "integer":
         return "1"
-    return "true" if setting.is_flag else f'"{setting.metavar or setting.key.upper()}"'
+    if setting.is_flag:
+        return "true"
+    choices = setting.type.choices if isinstance(setting.type, click.Choice) else ()
+    return f'"{next(iter(choices), setting.metavar or setting.key.upper())}"'
