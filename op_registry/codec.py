@@ -17,6 +17,7 @@ from op_registry.evidence import Cause, Refusal, place
 from op_registry.records import Records
 from op_registry.schema import (
     SNAPSHOT_SCHEMA,
+    AutocastPolicy,
     EndsIn,
     Evidence,
     EvidenceKind,
@@ -224,6 +225,7 @@ _RECORD: dict[str, Reader] = {
     "autocast": _one_of(Resolution),
     "support": _one_of(Support),
     "reason": _text,
+    "autocast_policy": _one_of(AutocastPolicy),
     "structured_delegate": _text,
     "ends_in": _names,
     "ends_in_how": _one_of(EndsIn),
@@ -243,6 +245,7 @@ _RECORD: dict[str, Reader] = {
     "refusals": _refusals,
 }
 _DEFAULTS: dict[str, object] = {
+    "autocast_policy": None,
     "structured_delegate": None,
     "ends_in": None,
     "ends_in_how": None,

@@ -57,6 +57,19 @@ class EvidenceKind(StrEnum):
     REFERENCE = "reference"
 
 
+class AutocastPolicy(StrEnum):
+    """How autocast casts the floating-point arguments of an op, except float64 ones."""
+
+    LOWER_PRECISION = "lower_precision"
+    """To the dtype that autocast was asked for."""
+    FP32 = "fp32"
+    """To float32."""
+    FP32_RESULT = "fp32_result"
+    """Not at all: the op is told to give float32, unless the call names a dtype itself."""
+    PROMOTE = "promote"
+    """To the widest dtype among them."""
+
+
 class Resolution(StrEnum):
     """What a dispatch key resolves to for one op overload, read from the dispatcher's table."""
 
@@ -110,6 +123,9 @@ class OpRecord:
     support: Support
     reason: str
     """One sentence: why this support."""
+    autocast_policy: AutocastPolicy | None = None
+    """What the kernel at AutocastPrivateUse1 does, seen in calls of the wheel; None: there is no
+    such kernel, or no call showed it."""
     structured_delegate: str | None = None
     ends_in: tuple[str, ...] | None = None
     """The ops that a composite ends in, or None when not a composite or not known."""

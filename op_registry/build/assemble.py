@@ -12,7 +12,14 @@ from op_registry.build.host_syncs import host_sync, lowering_evidence
 from op_registry.build.observation import Run
 from op_registry.build.support import Rules, fallback_of
 from op_registry.build.table import Entry
-from op_registry.schema import Evidence, EvidenceKind, Hazard, OpRecord, Resolution
+from op_registry.schema import (
+    AutocastPolicy,
+    Evidence,
+    EvidenceKind,
+    Hazard,
+    OpRecord,
+    Resolution,
+)
 
 if TYPE_CHECKING:
     from op_registry.build.support import Ruling
@@ -35,6 +42,8 @@ class Sources:
     formulas: frozenset[str]
     """Ops with a derivative formula, by dotted op names."""
     runs: Mapping[str, Sequence[Run]]
+    policies: Mapping[str, AutocastPolicy]
+    """How autocast casts the ops that have a kernel for it, by dotted op names."""
 
 
 def assemble(sources: Sources) -> dict[str, OpRecord]:
@@ -53,6 +62,7 @@ def _record(op: str, ruling: Ruling, sources: Sources) -> OpRecord:
         privateuse1=entry.privateuse1,
         autograd=entry.autograd,
         autocast=entry.autocast,
+        autocast_policy=sources.policies.get(op),
         support=ruling.support,
         reason=ruling.reason,
         structured_delegate=delegate_of(declared, op),

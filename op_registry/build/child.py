@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from op_registry.build import wheel
 from op_registry.build.assemble import Sources, assemble
+from op_registry.build.autocast import policies
 from op_registry.build.declarations import read_derivatives, read_native_functions
 from op_registry.build.device import ENVIRONMENT, initialise
 from op_registry.build.libraries import register_other_libraries
@@ -36,6 +37,7 @@ def extract() -> Snapshot:
         declared=read_native_functions(packaged / "ATen/native/native_functions.yaml"),
         formulas=read_derivatives(packaged / "autograd/derivatives.yaml"),
         runs=observe_all(table),
+        policies=policies(table, backend),
     )
     return Snapshot(
         backend=backend,

@@ -37,6 +37,7 @@ def as_json(record: OpRecord) -> dict[str, Any]:
             "privateuse1": record.privateuse1,
             "autograd": record.autograd,
             "autocast": record.autocast,
+            "autocast_policy": record.autocast_policy,
         },
         "support": record.support,
         "reason": record.reason,
@@ -65,8 +66,10 @@ def many_as_json(records: list[OpRecord]) -> dict[str, Any]:
 
 def facts(record: OpRecord) -> list[tuple[str, str]]:
     """Return label and text of everything that is known of ``record``."""
+    casts = f" ({record.autocast_policy})" if record.autocast_policy else ""
     keys = (
-        f"PrivateUse1 {record.privateuse1}, Autograd {record.autograd}, Autocast {record.autocast}"
+        f"PrivateUse1 {record.privateuse1}, Autograd {record.autograd}, "
+        f"Autocast {record.autocast}{casts}"
     )
     kernels = ("CPU" * record.cpu_kernel, "CUDA" * record.cuda_kernel)
     rows = [

@@ -240,7 +240,9 @@ def test_record_joins_all_sources() -> None:
     declared = {"aten.nonzero.default": Declaration(keys={"CPU", "CUDA"})}
     runs = {"aten.nonzero.default": [run(nonzero=SYNCED)]}
     formulas = frozenset({"aten.nonzero.default"})
-    found = assemble(Sources(table=table, declared=declared, formulas=formulas, runs=runs))
+    found = assemble(
+        Sources(table=table, declared=declared, formulas=formulas, runs=runs, policies={})
+    )
     record = found["aten.nonzero.default"]
     assert (record.cpu_kernel, record.cuda_kernel, record.has_derivative) == (True, True, True)
     assert sorted(record.hazards) == ["dynamic_shape", "host_sync"]
