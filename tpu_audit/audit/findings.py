@@ -9,7 +9,7 @@ from tpu_audit.audit.call import Hit
 from tpu_audit.audit.detectors import quantised, remote_code
 from tpu_audit.audit.sizes import human
 from tpu_audit.types.report import Finding, Location, Severity
-from tpu_audit.types.trace import SourceLine
+from tpu_audit.types.trace import Role, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,12 @@ _IMPLIES: Mapping[str, str] = {"TPA911": "TPA910"}
 """A code -> the code that says the same of the same call with less: a size that depends on data
 is read by the host, so its finding covers the host sync."""
 
+_GENERATE = "generate() itself, once a token"
+_OUTSIDE = (
+    "It is not the model's: a serving stack, or a loop of your own that checks for the end every "
+    "few tokens, does without."
+)
+
 
 @dataclass(slots=True)
 class _Group:
@@ -34,15 +40,21 @@ class _Group:
     hit: Hit
     severity: Severity
     op: str | None
+    role: Role
     count: int = 0
     bytes: int = 0
     modules: dict[str, None] = field(default_factory=dict)
     sources: dict[SourceLine, None] = field(default_factory=dict)
 
+    @property
+    def aside(self) -> bool:
+        """Whether generation does this around the model, and nothing fails by it."""
+        return self.role is Role.BOOKKEEPING and self.severity is Severity.INFO
+
     def add(self, call: Call, hit: Hit) -> None:
         self.count += call.use.count
         self.bytes += hit.bytes
-        self.severity = min(self.severity, severity_of(hit), key=SEVERITIES.index)
+        self.severity = min(self.severity, _weighed(call, hit), key=SEVERITIES.index)
         self.modules.update(dict.fromkeys(call.use.modules))
         self.sources.update(dict.fromkeys(call.use.sources))
 
@@ -50,6 +62,13 @@ class _Group:
 def severity_of(hit: Hit) -> Severity:
     """Return the hit's own severity, or its code's."""
     return hit.severity or hit.code.severity
+
+
+def _weighed(call: Call, hit: Hit) -> Severity:
+    """Return what a hit costs: what generation does around a model is no fault of the model."""
+    severity = severity_of(hit)
+    outside = call.use.role is Role.BOOKKEEPING and severity is Severity.WARNING
+    return Severity.INFO if outside else severity
 
 
 def without_implied(hits: Iterable[Hit]) -> list[Hit]:
@@ -63,12 +82,13 @@ def group(
     hits: Iterable[tuple[Call, Hit]], spec: ModelSpec, settings: TraceSettings
 ) -> tuple[Finding, ...]:
     """Return the findings of one phase, worst first, then by code and by how often."""
-    groups: dict[tuple[str, str | None, str], _Group] = {}
+    groups: dict[tuple[str, str | None, str, bool], _Group] = {}
     for call, hit in hits:
         op = call.use.op if hit.about_op else None
-        key = (hit.code.code, op, hit.cause)
+        role = call.use.role
+        key = (hit.code.code, op, hit.cause, role is Role.BOOKKEEPING)
         if key not in groups:
-            groups[key] = _Group(hit=hit, severity=severity_of(hit), op=op)
+            groups[key] = _Group(hit=hit, severity=_weighed(call, hit), op=op, role=role)
         groups[key].add(call, hit)
     found = [_finding(g, spec, settings) for g in groups.values()]
     return tuple(sorted((*found, *_of_model(spec, settings)), key=_rank))
@@ -85,7 +105,7 @@ def _finding(group: _Group, spec: ModelSpec, settings: TraceSettings) -> Finding
         code=hit.code.code,
         severity=group.severity,
         message=_message(group),
-        fix=hit.fix or hit.code.fix,
+        fix=_OUTSIDE if group.aside else hit.fix or hit.code.fix,
         model=spec.id,
         phase=settings.phase,
         dtype=settings.dtype,
@@ -105,7 +125,8 @@ def _finding(group: _Group, spec: ModelSpec, settings: TraceSettings) -> Finding
 def _message(group: _Group) -> str:
     op = f"{group.op}: " if group.op else ""
     traffic = group.hit.traffic.format(bytes=human(group.bytes)) if group.hit.traffic else ""
-    return f"{op}{group.hit.reason}" + (f". {traffic}" if traffic else "")
+    where = f" ({_GENERATE})" if group.aside else ""
+    return f"{op}{group.hit.reason}{where}" + (f". {traffic}" if traffic else "")
 
 
 def _of_model(spec: ModelSpec, settings: TraceSettings) -> list[Finding]:

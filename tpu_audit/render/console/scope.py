@@ -12,7 +12,7 @@ from tpu_audit.render.summary import (
     random_calls,
     registered_only,
 )
-from tpu_audit.render.text import plural
+from tpu_audit.render.text import listed, plural
 from tpu_audit.types.report import PhaseReport, Report, Severity
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def write_scope(paper: Paper, traced: list[PhaseReport], *, everything: bool) ->
     names = dict.fromkeys(phase.phase for phase in traced)
     paper.blank()
     paper.line(("Not checked", "bold"))
-    paper.labelled("phases", f"anything but {' and '.join(names)}; weights, speed, numerics")
+    paper.labelled("phases", f"anything but {listed(list(names))}; weights, speed, numerics")
     _write_evidence(paper, traced)
     _write_guesses(paper, traced)
     for text in _assumptions(traced, everything=everything):
