@@ -79,6 +79,16 @@ class Places:
             frame = frame.f_back
         return fallback
 
+    def issuer(self) -> str:
+        """Path of the innermost file of model or library that led here; empty without one."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            kind, path = self._kind(frame.f_code)
+            if kind != _OTHER:
+                return path
+            frame = frame.f_back
+        return ""
+
     def _kind(self, code: CodeType) -> tuple[int, str]:
         found = self._kinds.get(code)
         if found is None:
