@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tpu_audit.trace import guesses
-from tpu_audit.trace.phases.interface import attempt
+from tpu_audit.trace.phases.interface import attempt, autocasting
 from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.trace import Role
 
@@ -63,7 +63,14 @@ def run(subject: Subject) -> None:
     in_model = guesses.answering(lambda: subject.places.role is Role.MODEL)
     recorder.enter(PREFILL)
     try:
-        with torch.no_grad(), in_model, _steps(subject), contextlib.suppress(_Enough):
+        casting = autocasting(subject.settings)
+        with (
+            torch.no_grad(),
+            casting,
+            in_model,
+            _steps(subject),
+            contextlib.suppress(_Enough),
+        ):
             attempt(call, "generate", hint)
     finally:
         recorder.enter(None)
