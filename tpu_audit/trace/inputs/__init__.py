@@ -8,6 +8,7 @@ from tpu_audit.trace.inputs import (
     audio,
     codebooks,
     conversation,
+    diffusion,
     document,
     encoder_decoder,
     extras,
@@ -61,6 +62,8 @@ def build_inputs(ctx: InputContext) -> Inputs:
     whose required arguments the builder that serves it does not know.
     """
     try:
+        if diffusion.applies(ctx):
+            return diffusion.build(ctx)
         inputs = _builder(ctx).build(ctx)
         extras.complete(ctx, inputs)
         workarounds.apply(ctx, inputs)
