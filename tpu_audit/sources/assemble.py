@@ -19,7 +19,7 @@ from tpu_audit.sources.selection import (
     is_index,
     size_limit,
 )
-from tpu_audit.sources.sentence import listed_modules
+from tpu_audit.sources.sentence import first_module, listed_modules
 from tpu_audit.sources.strict_json import BadJsonError, JsonDocument, read_object, too_large
 from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.model import ModelSpec
@@ -52,7 +52,7 @@ def assemble(found: Found) -> ModelSpec:
     pipeline = _pipeline(found, side.get(PIPELINE, {}))
     if pipeline is not None:
         return pipeline
-    if CONFIG in found.files:
+    if CONFIG in found.files or first_module(found):
         return _single(found, side.get(ADAPTER))
     if ADAPTER in side:
         return _adapter(found, side[ADAPTER], notes=found.notes)
@@ -119,7 +119,7 @@ def _adapter(found: Found, adapter: Mapping[str, Any], *, notes: Iterable[str]) 
 
 
 def _main_config(found: Found) -> JsonDocument:
-    path = found.paths.get(CONFIG)
+    path = found.paths.get(CONFIG) or first_module(found)
     if path is None:  # listed, but left out for its size
         raise _unusable(found, BadJsonError(too_large(size_limit(CONFIG)), code="too_large"))
     try:

@@ -10,6 +10,7 @@ from tpu_audit.sources.strict_json import BadJsonError, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tpu_audit.sources.assemble import Found
 
@@ -36,6 +37,12 @@ def listed_modules(found: Found, notes: list[str]) -> tuple[Mapping[str, Any], .
         notes.append(f"{SENTENCE_MODULES} is no list of modules: traced without")
         return ()
     return tuple(_module(found, row, notes) for row in known[:_LISTED])
+
+
+def first_module(found: Found) -> Path | None:
+    """Return the config of the first listed module, where older repositories keep the model's."""
+    first = next(iter(listed_modules(found, [])), {})
+    return found.paths.get(f"{first.get('path')}/{CONFIG}")
 
 
 def _module(found: Found, row: Mapping[str, Any], notes: list[str]) -> Mapping[str, Any]:

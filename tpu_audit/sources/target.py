@@ -13,10 +13,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpu_audit.sources.selection import ADAPTER, CONFIG, PIPELINE
+from tpu_audit.sources.selection import ADAPTER, CONFIG, PIPELINE, SENTENCE_MODULES
 from tpu_audit.types.errors import Stage, TargetNotFoundError, UsageError
 
-MARKERS = (CONFIG, PIPELINE, ADAPTER)
+MARKERS = (CONFIG, PIPELINE, ADAPTER, SENTENCE_MODULES)
 """A folder with one of these is a model's, whatever its name looks like."""
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -23,6 +23,7 @@ from tpu_audit.trace.inputs import (
     states,
     text,
     time_series,
+    timm,
     video,
     vision,
     workarounds,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 
 BUILDERS: tuple[Builder, ...] = (
+    timm.BUILDER,
     robotics.BUILDER,
     perceiver.BUILDER,
     phi4.BUILDER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,7 +64,7 @@ def _find_class(spec: ModelSpec, diffusers: Any) -> Any:
         found = getattr(home, name, None)
         if inspect.isclass(found) and issubclass(found, nn.Module):
             return found
-    own = spec.home is not None and not hasattr(diffusers.pipelines, spec.home)
+    own = spec.home is not None and _package(spec.home) is None
     if own or spec.needs_remote_code:
         raise NotAuditedError(
             f"{name} lives in the repository's own code, which is not executed",
@@ -82,12 +83,18 @@ def _find_class(spec: ModelSpec, diffusers: Any) -> Any:
 
 def _homes(spec: ModelSpec, diffusers: Any) -> list[Any]:
     """Return where the class may live: diffusers itself, then the pipeline's own package."""
-    package = spec.home
-    if package is None or not package.isidentifier() or not hasattr(diffusers.pipelines, package):
+    package = _package(spec.home) if spec.home else None
+    if package is None:
         return [diffusers]
-    home = import_module(f"diffusers.pipelines.{package}")
+    home = import_module(package)
     inner = [part for part in vars(home).values() if inspect.ismodule(part)]
     return [diffusers, home, *inner]
+
+
+def _package(home: str) -> str | None:
+    """Return the package of diffusers' pipelines that an index names, if there is one."""
+    name = f"diffusers.pipelines.{home}"
+    return name if home.isidentifier() and find_spec(name) else None
 
 
 def _in_dtype(model: nn.Module, dtype: torch.dtype) -> nn.Module:

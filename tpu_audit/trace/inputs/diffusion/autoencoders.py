@@ -44,8 +44,7 @@ def build_video(ctx: InputContext) -> Inputs:
 def build_cogvideox(ctx: InputContext) -> Inputs:
     """Give the latents of a video of the length that the transformer beside it makes."""
     config = sibling(ctx, "CogVideoXTransformer3D") or {}
-    size = (number(config, "sample_height", 60), number(config, "sample_width", 90))
-    return _decode(ctx, (_channels(ctx), cogvideox.latent_frames(config), *size))
+    return _decode(ctx, (_channels(ctx), cogvideox.latent_frames(config), *cogvideox.size(config)))
 
 
 def build_audio(ctx: InputContext) -> Inputs:
