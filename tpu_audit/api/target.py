@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tpu_audit.api.tracing import Tracing
+from tpu_audit.api.compiling import compile_phase, internal
+from tpu_audit.api.tracing import Compiling, Tracing
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
-from tpu_audit.trace.cache import TraceCache
+from tpu_audit.trace.cache import CompileCache, TraceCache
 from tpu_audit.types.errors import (
     MissingExtraError,
     NotAuditedError,
     Stage,
     TpuAuditError,
     UsageError,
-    shorten,
 )
 from tpu_audit.types.report import Finding, ModelReport, PhaseReport, Status, Verdict
 from tpu_audit.types.trace import GENERATION, PHASES, variant
@@ -36,7 +37,7 @@ class _Result(NamedTuple):
     """One phase, with what it was made from."""
 
     report: PhaseReport
-    audit: PhaseAudit | None
+    findings: tuple[Finding, ...]
     trace: Trace | None
 
 
@@ -53,6 +54,7 @@ class TargetScan:
             chip=options.chip, reference_kernels=options.with_reference_kernels
         )
         self._cache = TraceCache(options.cache_dir)
+        self._compile_cache = CompileCache(options.cache_dir)
         self.notes: list[str] = []
         """Sentences on the run: a cache that cannot be written."""
 
@@ -78,9 +80,33 @@ class TargetScan:
         results = [
             r for dtype in self._options.dtypes for r in self._all_phases(tracing, spec, dtype)
         ]
-        findings = [f for result in results if result.audit for f in result.audit.findings]
+        if self._options.compiled:
+            results = self._compiled(results, spec)
+        findings = [finding for result in results for finding in result.findings]
         trace = next((result.trace for result in results if result.trace), None)
         return _model(spec, [result.report for result in results], trace), tuple(findings)
+
+    def _compiled(self, results: list[_Result], spec: ModelSpec) -> list[_Result]:
+        """Add what torch.compile makes of each phase that was traced."""
+        compiling = Compiling(
+            spec,
+            self._options,
+            self._snapshot,
+            self._versions,
+            self._compile_cache,
+            self.notes.append,
+        )
+        done = []
+        for report, findings, trace in results:
+            if trace is None or report.status is not Status.TRACED:
+                done.append(_Result(report, findings, trace))
+                continue
+            settings = self._options.settings(report.dtype, trace.settings.phase)
+            compiled, more = compile_phase(
+                compiling, settings, trace, self._snapshot, spec, self._platform
+            )
+            done.append(_Result(replace(report, compiled=compiled), (*findings, *more), trace))
+        return done
 
     def _all_phases(self, tracing: Tracing, spec: ModelSpec, dtype: str) -> list[_Result]:
         """Trace and audit what was asked for, or what applies to the class."""
@@ -119,7 +145,7 @@ class TargetScan:
         except (NotAuditedError, MissingExtraError):
             raise
         except Exception as error:
-            raise _internal(error, Stage.RESOLVE) from error
+            raise internal(error, Stage.RESOLVE) from error
 
     def _phase(self, tracing: Tracing, spec: ModelSpec, dtype: str, phase: str) -> _Result:
         settings = self._options.settings(dtype, phase)
@@ -130,12 +156,13 @@ class TargetScan:
             stage = Stage.AUDIT
             audit = audit_trace(trace, self._snapshot, spec, self._platform)
         except NotAuditedError as error:
-            return _Result(self._failed(settings, error), None, trace)
+            return _Result(self._failed(settings, error), (), trace)
         except TpuAuditError:
             raise  # not this target's fault: the installation cannot trace, or not so
         except Exception as error:  # noqa: BLE001 - one target must not take the others along
-            return _Result(self._failed(settings, _internal(error, stage)), None, trace)
-        return _Result(_traced(trace, audit, self._platform, cached=cached), audit, trace)
+            return _Result(self._failed(settings, internal(error, stage)), (), trace)
+        report = _traced(trace, audit, self._platform, cached=cached)
+        return _Result(report, audit.findings, trace)
 
     def _failed(self, settings: TraceSettings, error: NotAuditedError) -> PhaseReport:
         return PhaseReport(
@@ -189,8 +216,3 @@ def _model(spec: ModelSpec, phases: list[PhaseReport], trace: Trace | None) -> M
         notes=spec.notes,
         phases=tuple(phases),
     )
-
-
-def _internal(error: Exception, stage: Stage) -> NotAuditedError:
-    message = f"an unforeseen error: {shorten(error)}"
-    return NotAuditedError(message, stage=stage, code="internal")

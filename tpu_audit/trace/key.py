@@ -32,7 +32,7 @@ unless the config is broken."""
 def trace_key(
     spec: ModelSpec, settings: TraceSettings, *, registry_digest: str, versions: Mapping[str, str]
 ) -> str:
-    """Return the SHA-256, in hex, that names the trace of ``spec``.
+    """Return the SHA-256, in hex, that names the trace of ``spec``, and what it compiles to.
 
     ``versions`` are those of the packages that trace: torch and transformers. Raises
     NotAuditedError (stage ``config``) for a config that nests deeper than JSON writers go.

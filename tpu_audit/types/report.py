@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from op_registry.schema import Evidence, Fallback, Hazard, Support
+from tpu_audit.types.compiled import GraphBreak, Recompile
 from tpu_audit.types.trace import Role, Scalar, SourceLine, TensorRef
 
 REPORT_SCHEMA = "tpu-audit/report/1"
@@ -68,6 +69,33 @@ class OpRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CompileReport:
+    """The same phase under ``torch.compile``: a judgement of its own."""
+
+    status: Status
+    stage: str | None = None
+    """Where it stopped, for one that failed or was skipped."""
+    reason: str | None = None
+    """Why, as a sentence."""
+    reason_code: str | None = None
+    """Why, as a stable slug."""
+    verdict: Verdict
+    graphs: int = 0
+    """Graphs that the first call compiled."""
+    launches: int = 0
+    """Graphs that one call runs; more than ``graphs`` where layers share one."""
+    breaks: tuple[GraphBreak, ...] = ()
+    """Where Dynamo stopped, and why."""
+    recompiles: tuple[Recompile, ...] = ()
+    """Calls after the first, each with one thing changed, and whether they compiled anew."""
+    ops: tuple[OpRow, ...] = ()
+    """Calls of ops that the graphs make and the eager phase does not, judged."""
+    assumptions: tuple[str, ...] = ()
+    cached: bool = False
+    """It came from the cache."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PhaseReport:
     """One phase of one model at one dtype."""
 
@@ -95,6 +123,8 @@ class PhaseReport:
     assumptions: tuple[str, ...] = ()
     cached: bool = False
     """The trace came from the cache."""
+    compiled: CompileReport | None = None
+    """The phase under ``torch.compile``, where that was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.render.console.compiled import write_compiled
 from tpu_audit.render.console.words import SUPPORT_STYLES, failure, outcome
 from tpu_audit.render.summary import Cost, by_hazard, by_support
 from tpu_audit.render.text import plural
@@ -68,6 +69,7 @@ def _write_setup(paper: Paper, model: ModelReport, versions: Versions) -> None:
     )
     installed = ", with its reference kernels installed" if first.reference_kernels else ""
     paper.labelled("judged", f"for {first.chip} by {judged}{installed}")
+    write_compiled(paper, traced)
 
 
 def _write_costs(paper: Paper, phase: PhaseReport, *, titled: bool) -> None:

@@ -1,0 +1,50 @@
+"""How Dynamo is set up: as torch_tpu sets it up, and so that fake tensors pass."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch._dynamo as dynamo
+from torch._dynamo import config, trace_rules
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental import proxy_tensor
+
+from tpu_audit.trace import metas, quirks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AS_TORCH_TPU = {"trace_autograd_ops": True, "allow_rnn": True}
+"""What torch_tpu 0.2.0 sets where this torch has it (``_loader.py``, ``compile/__init__.py``)."""
+
+
+@contextmanager
+def configured() -> Iterator[None]:
+    """Set Dynamo up for a while, from a clean state to a clean state."""
+    dynamo.reset()
+    for module in (quirks, metas):  # kernels of the device: Dynamo never sees the insides of those
+        trace_rules.add(module.__name__)
+    known = {name: value for name, value in _AS_TORCH_TPU.items() if hasattr(config, name)}
+    try:
+        with config.patch(known), _without_device():
+            yield
+    finally:
+        dynamo.reset()
+
+
+@contextmanager
+def _without_device() -> Iterator[None]:
+    """Keep Dynamo's and AOTAutograd's own fake tensors from touching the device.
+
+    Nor are constants computed for real: a pretended device has no kernels.
+    """
+    before = FakeTensorMode.avoid_device_init
+    limit = proxy_tensor.CONSTANT_NUMEL_LIMIT
+    FakeTensorMode.avoid_device_init = True  # type: ignore[assignment,method-assign]
+    proxy_tensor.CONSTANT_NUMEL_LIMIT = -1
+    try:
+        yield
+    finally:
+        FakeTensorMode.avoid_device_init = before  # type: ignore[method-assign]
+        proxy_tensor.CONSTANT_NUMEL_LIMIT = limit
