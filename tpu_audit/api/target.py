@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tpu_audit.api.compiling import compile_phase, internal
+from tpu_audit.api.parts import Part, model_report, named, parts_of
 from tpu_audit.api.tracing import Compiling, Tracing
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
@@ -68,7 +69,13 @@ class TargetScan:
             phases = [self._failed(settings, error) for settings in asked]
             return ModelReport(target=target, id=target, phases=tuple(phases)), ()
         if (spec.id, spec.revision) in known:
-            return _model(spec, [], None), ()
+            return model_report(spec, []), ()
+        parts = [named(self._part(part)) for part in parts_of(spec)]
+        findings = tuple(finding for part in parts for finding in part.findings)
+        return model_report(spec, parts), findings
+
+    def _part(self, spec: ModelSpec) -> Part:
+        """Trace and audit one model in every dtype."""
         tracing = Tracing(
             spec,
             self._options,
@@ -82,9 +89,12 @@ class TargetScan:
         ]
         if self._options.compiled:
             results = self._compiled(results, spec)
-        findings = [finding for result in results for finding in result.findings]
-        trace = next((result.trace for result in results if result.trace), None)
-        return _model(spec, [result.report for result in results], trace), tuple(findings)
+        return Part(
+            spec=spec,
+            phases=tuple(result.report for result in results),
+            findings=tuple(finding for result in results for finding in result.findings),
+            trace=next((result.trace for result in results if result.trace), None),
+        )
 
     def _compiled(self, results: list[_Result], spec: ModelSpec) -> list[_Result]:
         """Add what torch.compile makes of each phase that was traced."""
@@ -114,17 +124,19 @@ class TargetScan:
         if asked:
             return [self._phase(tracing, spec, dtype, phase) for phase in asked]
         first = self._phase(tracing, spec, dtype, PHASES[0])
-        results = [self._phase(tracing, spec, dtype, phase) for phase in self._others(first)]
+        others = self._others(first, whole=spec.component is None)
+        results = [self._phase(tracing, spec, dtype, phase) for phase in others]
         if first.report.reason_code == "no_forward" and any(r.trace for r in results):
             return results
         return [first, *results]
 
-    def _others(self, first: _Result) -> list[str]:
-        """Return the phases to trace after the first."""
+    def _others(self, first: _Result, *, whole: bool) -> list[str]:
+        """Return the phases to trace after the first; no part of a pipeline generates."""
+        known = PHASES[1:] if whole else ("train",)
         if first.trace:
-            return [p for p in first.trace.applies if p in PHASES[1:] and self._wants(p)]
+            return [p for p in first.trace.applies if p in known and self._wants(p)]
         # Some classes have nothing but their generate().
-        return list(GENERATION) if first.report.reason_code == "no_forward" else []
+        return list(GENERATION) if whole and first.report.reason_code == "no_forward" else []
 
     def _wants(self, phase: str) -> bool:
         return phase != "train" or self._options.train
@@ -199,20 +211,4 @@ def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool
         reference_kernels=platform.reference_kernels,
         assumptions=trace.assumptions,
         cached=cached,
-    )
-
-
-def _model(spec: ModelSpec, phases: list[PhaseReport], trace: Trace | None) -> ModelReport:
-    return ModelReport(
-        target=spec.target,
-        id=spec.id,
-        revision=spec.revision,
-        config_source=spec.config_source,
-        library=spec.library,
-        model_type=spec.model_type,
-        architecture=trace.architecture if trace else spec.architecture,
-        parameters=trace.parameters if trace else None,
-        redirected_from=spec.redirected_from,
-        notes=spec.notes,
-        phases=tuple(phases),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from tpu_audit.api.installed import versions_for
 from tpu_audit.trace.key import trace_key
 from tpu_audit.types.compiled import CompileTrace
 from tpu_audit.types.errors import NotAuditedError
@@ -99,7 +100,8 @@ class _Runs(ABC, Generic[T]):
 
     def _key(self, settings: TraceSettings) -> str:
         digest = self._snapshot.digest
-        return trace_key(self._spec, settings, registry_digest=digest, versions=self._versions)
+        versions = versions_for(self._spec.library, self._versions)
+        return trace_key(self._spec, settings, registry_digest=digest, versions=versions)
 
     @abstractmethod
     def _run(self, settings: TraceSettings) -> tuple[T, ...]:

@@ -124,5 +124,7 @@ def _about_model(code: Code, text: str, spec: ModelSpec, settings: TraceSettings
         phase=settings.phase,
         dtype=settings.dtype,
         op=None,
-        location=Location(path="config.json"),
+        location=Location(
+            path=f"{spec.component}/config.json" if spec.component else "config.json"
+        ),
     )

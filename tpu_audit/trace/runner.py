@@ -96,13 +96,15 @@ def _follow_model(
         architecture=type(subject.model).__name__,
         parameters=count_parameters(subject.model),
         assumptions=tuple(subject.assumptions),
-        applies=_applying(subject.model),
+        applies=_applying(subject),
         no_gradient=tuple(subject.no_gradient),
     )
 
 
-def _applying(model: torch.nn.Module) -> tuple[str, ...]:
-    without = () if can_generate(model) else (PREFILL, DECODE)
+def _applying(subject: Subject) -> tuple[str, ...]:
+    if subject.method != "forward":
+        return PHASES[:1]
+    without = () if can_generate(subject.model) else (PREFILL, DECODE)
     return tuple(phase for phase in PHASES if phase in RUNS and phase not in without)
 
 

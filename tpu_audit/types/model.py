@@ -80,6 +80,21 @@ class ModelSpec:
         return None
 
     @property
+    def quantisation(self) -> str | None:
+        """How the checkpoint's weights are quantised, None where they are not.
+
+        The ``quant_method`` of the config; bitsandbytes is told by its own switches in old ones.
+        """
+        config = self.config.get("quantization_config")
+        if not config:
+            return None
+        method = config.get("quant_method") if isinstance(config, Mapping) else None
+        if isinstance(method, str) and method:
+            return method
+        old = isinstance(config, Mapping) and {"load_in_8bit", "load_in_4bit"} & set(config)
+        return "bitsandbytes" if old else "unnamed"
+
+    @property
     def needs_remote_code(self) -> bool:
         """The repository maps its classes to its own Python files (``auto_map``)."""
         return isinstance(self.config.get("auto_map"), dict)

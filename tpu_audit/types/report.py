@@ -99,6 +99,8 @@ class CompileReport:
 class PhaseReport:
     """One phase of one model at one dtype."""
 
+    component: str | None = None
+    """For a pipeline, the name of the component: ``unet``."""
     phase: str
     dtype: str
     status: Status
@@ -128,6 +130,20 @@ class PhaseReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ComponentReport:
+    """A component of a pipeline that computes on the device; its phases bear its name."""
+
+    name: str
+    """Its name in the pipeline: ``text_encoder_2``."""
+    library: str
+    model_type: str | None = None
+    architecture: str | None = None
+    parameters: int | None = None
+    quantisation: str | None = None
+    """How its checkpoint is quantised; its phases are those of the dense model."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ModelReport:
     """One target."""
 
@@ -139,8 +155,13 @@ class ModelReport:
     model_type: str | None = None
     architecture: str | None = None
     parameters: int | None = None
+    """For a pipeline, those of all components, where all could be built."""
+    quantisation: str | None = None
+    """How the checkpoint is quantised; the phases are those of the dense model."""
     redirected_from: str | None = None
     notes: tuple[str, ...] = ()
+    components: tuple[ComponentReport, ...] = ()
+    """What a pipeline is made of: it is ready when each of them is."""
     phases: tuple[PhaseReport, ...]
 
 
@@ -167,6 +188,8 @@ class Finding:
     fix: str
     model: str | None = None
     """Id of the model; None where files were checked, not a model."""
+    component: str | None = None
+    """For a pipeline, the component's name."""
     phase: str | None = None
     """The traced phase; None for a finding in a file."""
     dtype: str | None = None
@@ -207,6 +230,8 @@ class Versions:
 
     torch: str | None
     transformers: str | None
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    """Versions of diffusers, timm and peft, where a model needed one of them."""
     registry: RegistryInfo
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.render.console.words import title
 from tpu_audit.render.text import plural
 from tpu_audit.types.compiled import Change
 from tpu_audit.types.report import CompileReport, PhaseReport, Status
@@ -23,7 +24,7 @@ def write_compiled(paper: Paper, phases: list[PhaseReport]) -> None:
     """Write a line for each phase that was compiled."""
     shown = [(phase, phase.compiled) for phase in phases if phase.compiled]
     for phase, compiled in shown:
-        name = f"{phase.phase} {phase.dtype}: " if len(phases) > 1 else ""
+        name = f"{title(phase)}: " if len(phases) > 1 else ""
         paper.labelled("compile", name + sentence(compiled))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def run(subject: Subject, session: Session) -> tuple[CompileTrace, ...]:
     """Compile one call of the model."""
-    call = session.compiled(subject.model)
+    call = session.compiled(subject.entry)
     settings = subject.settings
     once = partial(call, **subject.inputs)
     with torch.no_grad():

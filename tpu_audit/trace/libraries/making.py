@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def making(what: str, dtype: torch.dtype, device: str, hint: str) -> Iterator[None]:
-    """Build on ``device`` in ``dtype``, without drawing initial weights.
+def making(
+    what: str, dtype: torch.dtype, device: str, hint: str, *, initialise: bool = False
+) -> Iterator[None]:
+    """Build on ``device`` in ``dtype``; initial weights are drawn only if ``initialise`` says so.
 
     Whatever a constructor raises becomes a NotAuditedError at stage ``build``.
     """
@@ -24,7 +26,7 @@ def making(what: str, dtype: torch.dtype, device: str, hint: str) -> Iterator[No
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        with torch.device(device), no_init_weights():
+        with torch.device(device), nullcontext() if initialise else no_init_weights():
             yield
     except NotAuditedError:
         raise

@@ -45,7 +45,9 @@ def build_model(
     adapter: Mapping[str, Any] = spec.adapter or {}
     config = _adapter_config(peft, adapter, training=settings.phase == "train")
     base, base_config, assumptions = libraries.build(_base(spec, adapter), settings, device)
-    with making(f"the {config.peft_type.value} adapter", torch.float32, device, _HINT):
+    what = f"the {config.peft_type.value} adapter"
+    # Some adapters compute with what their initialisation returns.
+    with making(what, torch.float32, device, _HINT, initialise=True):
         wrapped = peft.get_peft_model(base, config)
     # Where modules are put into the base model, that is what runs; else peft's own forward is.
     model: nn.Module = wrapped if config.is_prompt_learning else wrapped.get_base_model()

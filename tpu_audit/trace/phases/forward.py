@@ -30,12 +30,12 @@ def run(subject: Subject) -> None:
 
 
 def _call(subject: Subject) -> Callable[..., Any]:
-    """Return what to call: the model itself, so that its hooks see it, or its method."""
+    """Return what to call; what a method runs by itself counts as the model's."""
     if subject.method == "forward":
-        return subject.model
+        return subject.entry
 
     def call(**inputs: Any) -> Any:
         with subject.places.within():
-            return getattr(subject.model, subject.method)(**inputs)
+            return subject.entry(**inputs)
 
     return call

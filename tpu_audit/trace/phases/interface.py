@@ -39,6 +39,14 @@ class Subject:
     """What the phase ``forward`` runs: forward, or another method of the model."""
     no_gradient: list[LostGradient] = field(default_factory=list)
 
+    @property
+    def entry(self) -> Callable[..., Any]:
+        """What the phase ``forward`` calls: the model, so that its hooks see it, or its method."""
+        if self.method == "forward":
+            return self.model
+        method: Callable[..., Any] = getattr(self.model, self.method)
+        return method
+
 
 def autocasting(settings: TraceSettings) -> contextlib.AbstractContextManager[Any]:
     """Return the autocast that ``settings`` ask for, or a context that changes nothing."""
