@@ -10,6 +10,7 @@ import torch
 
 from tpu_audit.trace.compiling.again import recompiled, same_inputs
 from tpu_audit.trace.compiling.session import with_recompiles
+from tpu_audit.trace.phases.interface import autocasting
 from tpu_audit.trace.runner import make_inputs
 from tpu_audit.types.compiled import Change, CompileTrace, Recompile
 
@@ -25,7 +26,7 @@ def run(subject: Subject, session: Session) -> tuple[CompileTrace, ...]:
     call = session.compiled(subject.entry)
     settings = subject.settings
     once = partial(call, **subject.inputs)
-    with torch.no_grad():
+    with torch.no_grad(), autocasting(settings):
         _, trace = session.first(settings.phase, once)
         trace = with_recompiles(trace, _tried(partial(same_inputs, once, session.backend)))
         for change, was in ((Change.SEQ_LEN, settings.seq_len), (Change.BATCH, settings.batch)):

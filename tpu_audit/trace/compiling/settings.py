@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch._dynamo as dynamo
 from torch._dynamo import config, trace_rules
+from torch._functorch import config as functorch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import proxy_tensor
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _AS_TORCH_TPU = {"trace_autograd_ops": True, "allow_rnn": True}
 """What torch_tpu 0.2.0 sets where this torch has it (``_loader.py``, ``compile/__init__.py``)."""
 
+_SELF_CHECKS = ("check_custom_op_aliasing",)
+
 
 @contextmanager
 def configured() -> Iterator[None]:
@@ -26,8 +29,10 @@ def configured() -> Iterator[None]:
     for module in (quirks, metas):  # kernels of the device: Dynamo never sees the insides of those
         trace_rules.add(module.__name__)
     known = {name: value for name, value in _AS_TORCH_TPU.items() if hasattr(config, name)}
+    # A self-check of AOTAutograd's calls ops itself while a graph first runs.
+    plain = functorch.patch({n: False for n in _SELF_CHECKS if hasattr(functorch, n)})
     try:
-        with config.patch(known), _without_device():
+        with config.patch(known), plain, _without_device():
             yield
     finally:
         dynamo.reset()
