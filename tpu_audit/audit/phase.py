@@ -45,7 +45,7 @@ def audit_trace(
         found = [hit for detect in DETECTORS if (hit := detect(call))]
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
-    findings = group(hits, spec, trace.settings)
+    findings = group(hits, spec, trace.settings, snapshot)
     return PhaseAudit(rows=tuple(rows), findings=findings, verdict=decide(rows, findings))
 
 
