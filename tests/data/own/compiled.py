@@ -216,3 +216,32 @@ def step() -> object:
         return loss
 
     return one
+
+
+class Pools(nn.Module):
+    """A function of torch's that torch_tpu replaces in Python."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Run."""
+        return F.max_pool1d(x[None], 2) + 1
+
+
+def pools() -> tuple[nn.Module, Inputs]:
+    """One graph."""
+    return Pools(), _rows()
+
+
+class Loop(Clean):
+    """Asks for a value in a loop of its own."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Run."""
+        for _ in range(2):
+            x = self.linear(x)
+            x = x * x.max().item()
+        return x
+
+
+def loop() -> tuple[nn.Module, Inputs]:
+    """Leave all of it to Python."""
+    return Loop(), _rows()

@@ -53,6 +53,26 @@ def test_graphs_call_what_the_backend_gets(compiled: Compile) -> None:
     assert "F.linear(" in LINES[linear.sources[0].line - 1]
 
 
+def test_what_torch_tpu_replaces_in_python_is_followed(compiled: Compile) -> None:
+    """Its max_pool wrappers are traced through, to the op of its own."""
+    trace = compiled("pools")
+
+    assert (trace.graphs, trace.breaks) == (1, ())
+    assert "tpu._max_pool1d.default" in {use.op for use in trace.ops}
+
+
+def test_kernels_of_the_device_are_not_compiled(compiled: Compile) -> None:
+    """Out of graphs, calls run through the device's own Python: no graphs of those.
+
+    The function with the loop is left to Python; the one that it calls twice is a graph.
+    """
+    trace = compiled("loop")
+
+    assert (trace.graphs, trace.launches) == (1, 2)
+    assert [use.op for use in trace.ops] == ["aten.linear.default"]
+    assert [found.eager for found in trace.breaks] == [True]
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "word"),
     [

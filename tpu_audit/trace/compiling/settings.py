@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import torch._dynamo as dynamo
-from torch._dynamo import config, trace_rules
+from torch._dynamo import config
+from torch._dynamo.eval_frame import skip_code
 from torch._functorch import config as functorch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import proxy_tensor
@@ -26,8 +28,7 @@ _SELF_CHECKS = ("check_custom_op_aliasing",)
 def configured() -> Iterator[None]:
     """Set Dynamo up for a while, from a clean state to a clean state."""
     dynamo.reset()
-    for module in (quirks, metas):  # kernels of the device: Dynamo never sees the insides of those
-        trace_rules.add(module.__name__)
+    _skip_kernels()
     known = {name: value for name, value in _AS_TORCH_TPU.items() if hasattr(config, name)}
     # A self-check of AOTAutograd's calls ops itself while a graph first runs.
     plain = functorch.patch({n: False for n in _SELF_CHECKS if hasattr(functorch, n)})
@@ -36,6 +37,17 @@ def configured() -> Iterator[None]:
             yield
     finally:
         dynamo.reset()
+
+
+def _skip_kernels() -> None:
+    """Hide the insides of the pretended device's kernels, which are Python here, from Dynamo.
+
+    What torch_tpu itself replaces in Python stays visible.
+    """
+    for module in (quirks, metas):
+        for function in vars(module).values():
+            if inspect.isfunction(function) and function.__module__ == module.__name__:
+                skip_code(function.__code__)
 
 
 @contextmanager

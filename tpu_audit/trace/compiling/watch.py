@@ -101,7 +101,7 @@ class Watch:
     def _stopped(self, translator: Any, reason: str, exc: Any) -> None:
         stack = getattr(exc, "real_stack", None) or torch._guards.TracingContext.extract_stack()
         frames = [(frame.filename, frame.lineno or 0) for frame in stack]
-        source = self._places.innermost(frames) or self._places.innermost(_callers())
+        source = self._places.innermost([*_callers(), *frames])
         here = dict(getattr(translator, "f_locals", {})).get("self")
         # An inlined callee's own module is not known here: the callee stops again by itself later.
         module = self._places.holder(here) if len(frames) <= 1 else None
@@ -129,7 +129,7 @@ class Watch:
 
 
 def _callers() -> list[tuple[str, int]]:
-    """Return the files and lines on Python's stack: for code of torch's own, who called it."""
+    """Return the files and lines on Python's stack: who called the function being compiled."""
     frame: FrameType | None = sys._getframe(1)
     found = []
     while frame is not None:
