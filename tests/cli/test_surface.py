@@ -74,6 +74,7 @@ SURFACE = {
         "--batch",
         "--cache",
         "--checkpointing",
+        "--compile",
         "--chip",
         "--dtype",
         "--exit-zero",

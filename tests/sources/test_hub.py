@@ -229,9 +229,8 @@ def test_redirects_in_a_circle(hub: FakeHub, refused: Refused) -> None:
         ({"README.md": ""}, "transformers", "no_config", False),
         ({"weights.keras": ""}, "keras", "unsupported_library", True),
         ({"x.Q4_K_M.gguf": ""}, "gguf", "gguf_only", True),
-        ({"adapter_config.json": ADAPTER}, "peft", "adapter_only", True),
-        ({"model_index.json": '{"_class_name": "FluxPipeline"}', "unet/config.json": "{}"},
-         "diffusers", "unsupported_library", True),
+        ({"adapter_config.json": '{"peft_type": "LORA"}'}, "peft", "adapter_only", True),
+        ({"model_index.json": '{"_class_name": "FluxPipeline"}'}, "diffusers", "no_model", True),
         ({"config.json": "{"}, None, "malformed_config", False),
         ({"config.json": "[]"}, None, "malformed_config", False),
         ({"config.json": ""}, None, "malformed_config", False),
@@ -252,12 +251,38 @@ def test_repositories_without_a_usable_config(
     assert "org/name" in error.message
 
 
-def test_skips_name_what_they_skip(hub: FakeHub, refused: Refused) -> None:
-    """An adapter's base model and a pipeline's class are read from their small files."""
+def test_adapter_and_its_base(hub: FakeHub, options: Options) -> None:
+    """An adapter's base model is asked for too; the result is both, under the adapter's id."""
     hub.add("org/lora", {"adapter_config.json": ADAPTER})
-    hub.add("org/flux", {"model_index.json": '{"_class_name": "FluxPipeline"}'})
-    assert refused("org/lora").hint == "audit its base model: a/b"
-    assert "FluxPipeline" in refused("org/flux").message
+    hub.add("a/b", {"config.json": BERT})
+    spec = resolve("org/lora", options())
+    assert (spec.id, spec.library, spec.model_type) == ("org/lora", "peft", "bert")
+    assert spec.adapter is not None
+    assert spec.adapter["base_model_name_or_path"] == "a/b"
+    assert any("adapter of a/b" in note for note in spec.notes)
+
+
+def test_adapter_without_its_base(hub: FakeHub, refused: Refused) -> None:
+    """A base model that is not there is a failure of the adapter that names it, not a bad name."""
+    hub.add("org/lora", {"adapter_config.json": ADAPTER})
+    error = refused("org/lora")
+    assert code_of(error) == "base_unresolved"
+    assert "a/b" in error.message
+    assert error.exit_code is ExitCode.INCOMPLETE
+
+
+def test_pipeline(hub: FakeHub, options: Options) -> None:
+    """A pipeline's components are fetched with it, and no weights; a repeat asks nobody."""
+    index = {"_class_name": "X", "unet": ["diffusers", "UNet2DModel"], "s": ["diffusers", "S"]}
+    files = {"unet/config.json": '{"sample_size": 8}', "unet/weights.safetensors": "x"}
+    hub.add("org/pipe", {"model_index.json": json.dumps(index), **files})
+    spec = resolve("org/pipe", options())
+    assert [part.component for part in spec.components] == ["unet", "s"]
+    assert spec.components[0].config == {"sample_size": 8, "_class_name": "UNet2DModel"}
+    assert not any("weights" in name for name in hub.fetched())
+    asked = len(hub.fetched())
+    assert resolve("org/pipe", options()) == spec
+    assert len(hub.fetched()) == asked
 
 
 def test_rate_limit_is_waited_out(hub: FakeHub, options: Options, clock: Clock) -> None:

@@ -7,11 +7,17 @@ import json
 import subprocess
 import sys
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from tpu_audit.types.errors import MissingExtraError, UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _TRACING = ("torch", "transformers")
 _TPU = (*_TRACING, "torch-tpu")
+LIBRARIES = ("diffusers", "peft", "timm")
+"""Packages that models may need besides; each is an extra of its own name."""
 _ASK = """
 import json, sys
 from importlib import metadata
@@ -26,7 +32,7 @@ print(json.dumps(found))
 
 
 def tracing_versions(tracer: str, python: str | None) -> dict[str, str]:
-    """Return the versions of the packages that ``tracer`` runs on.
+    """Return the versions of the packages that ``tracer`` runs on, and of LIBRARIES if there.
 
     Raises MissingExtraError when they are missing here, UsageError when ``python``, the
     interpreter of the ``torch_tpu`` tracer, cannot be asked or lacks them.
@@ -41,7 +47,12 @@ def tracing_versions(tracer: str, python: str | None) -> dict[str, str]:
             f"scanning needs {' and '.join(missing)}, which this environment does not have",
             hint=f'pip install "tpu-audit[{extra}]"',
         )
-    return found
+    return found | {name: version for name in LIBRARIES if (version := _version(name))}
+
+
+def versions_for(library: str, versions: Mapping[str, str]) -> dict[str, str]:
+    """Return those of ``versions`` that a model of ``library`` depends on."""
+    return {name: v for name, v in versions.items() if name not in LIBRARIES or name == library}
 
 
 def _version(name: str) -> str | None:
@@ -53,7 +64,7 @@ def _version(name: str) -> str | None:
 
 @functools.cache
 def _elsewhere(python: str) -> dict[str, str]:
-    command = [python, "-I", "-c", _ASK, *_TPU]
+    command = [python, "-I", "-c", _ASK, *_TPU, *LIBRARIES]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         found: dict[str, str] = json.loads(done.stdout)

@@ -54,6 +54,8 @@ class ScanOptions:
     """Dtype to autocast to, in any accepted spelling; None: no autocast."""
     checkpointing: bool = False
     """Recompute activations in the backward pass."""
+    compiled: bool = False
+    """Run each phase under Dynamo as well: graph breaks and recompilations."""
     batch: int = 1
     """Sequences, images... in the batch."""
     seq_len: int = 128

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import tpu_audit
 from op_registry import loader
 from op_registry.errors import RegistryError
-from tpu_audit.api.installed import tracing_versions
+from tpu_audit.api.installed import LIBRARIES, tracing_versions
 from tpu_audit.api.options import NoProgress, Progress, ScanOptions
 from tpu_audit.api.outcome import status
 from tpu_audit.api.target import TargetScan
@@ -105,6 +105,7 @@ class _Scan:
         return Versions(
             torch=self._versions["torch"],
             transformers=self._versions["transformers"],
+            libraries=self._library_versions(),
             registry=RegistryInfo(
                 backend=snapshot.backend,
                 package=snapshot.package,
@@ -113,6 +114,13 @@ class _Scan:
                 digest=snapshot.digest,
             ),
         )
+
+    def _library_versions(self) -> dict[str, str]:
+        models = self._models.values()
+        used = {m.library for m in models} | {c.library for m in models for c in m.components}
+        return {
+            name: self._versions[name] for name in LIBRARIES if name in used & {*self._versions}
+        }
 
 
 def _registry(name: str | None) -> Snapshot:

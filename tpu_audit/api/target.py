@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tpu_audit.api.tracing import Tracing
+from tpu_audit.api.compiling import compile_phase, internal
+from tpu_audit.api.parts import Part, model_report, named, parts_of
+from tpu_audit.api.tracing import Compiling, Tracing
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
-from tpu_audit.trace.cache import TraceCache
+from tpu_audit.trace.cache import CompileCache, TraceCache
 from tpu_audit.types.errors import (
     MissingExtraError,
     NotAuditedError,
     Stage,
     TpuAuditError,
     UsageError,
-    shorten,
 )
 from tpu_audit.types.report import Finding, ModelReport, PhaseReport, Status, Verdict
 from tpu_audit.types.trace import GENERATION, PHASES, variant
@@ -36,7 +38,7 @@ class _Result(NamedTuple):
     """One phase, with what it was made from."""
 
     report: PhaseReport
-    audit: PhaseAudit | None
+    findings: tuple[Finding, ...]
     trace: Trace | None
 
 
@@ -53,6 +55,7 @@ class TargetScan:
             chip=options.chip, reference_kernels=options.with_reference_kernels
         )
         self._cache = TraceCache(options.cache_dir)
+        self._compile_cache = CompileCache(options.cache_dir)
         self.notes: list[str] = []
         """Sentences on the run: a cache that cannot be written."""
 
@@ -66,7 +69,13 @@ class TargetScan:
             phases = [self._failed(settings, error) for settings in asked]
             return ModelReport(target=target, id=target, phases=tuple(phases)), ()
         if (spec.id, spec.revision) in known:
-            return _model(spec, [], None), ()
+            return model_report(spec, []), ()
+        parts = [named(self._part(part)) for part in parts_of(spec)]
+        findings = tuple(finding for part in parts for finding in part.findings)
+        return model_report(spec, parts), findings
+
+    def _part(self, spec: ModelSpec) -> Part:
+        """Trace and audit one model in every dtype."""
         tracing = Tracing(
             spec,
             self._options,
@@ -78,9 +87,36 @@ class TargetScan:
         results = [
             r for dtype in self._options.dtypes for r in self._all_phases(tracing, spec, dtype)
         ]
-        findings = [f for result in results if result.audit for f in result.audit.findings]
-        trace = next((result.trace for result in results if result.trace), None)
-        return _model(spec, [result.report for result in results], trace), tuple(findings)
+        if self._options.compiled:
+            results = self._compiled(results, spec)
+        return Part(
+            spec=spec,
+            phases=tuple(result.report for result in results),
+            findings=tuple(finding for result in results for finding in result.findings),
+            trace=next((result.trace for result in results if result.trace), None),
+        )
+
+    def _compiled(self, results: list[_Result], spec: ModelSpec) -> list[_Result]:
+        """Add what torch.compile makes of each phase that was traced."""
+        compiling = Compiling(
+            spec,
+            self._options,
+            self._snapshot,
+            self._versions,
+            self._compile_cache,
+            self.notes.append,
+        )
+        done = []
+        for report, findings, trace in results:
+            if trace is None or report.status is not Status.TRACED:
+                done.append(_Result(report, findings, trace))
+                continue
+            settings = self._options.settings(report.dtype, trace.settings.phase)
+            compiled, more = compile_phase(
+                compiling, settings, trace, self._snapshot, spec, self._platform
+            )
+            done.append(_Result(replace(report, compiled=compiled), (*findings, *more), trace))
+        return done
 
     def _all_phases(self, tracing: Tracing, spec: ModelSpec, dtype: str) -> list[_Result]:
         """Trace and audit what was asked for, or what applies to the class."""
@@ -88,17 +124,19 @@ class TargetScan:
         if asked:
             return [self._phase(tracing, spec, dtype, phase) for phase in asked]
         first = self._phase(tracing, spec, dtype, PHASES[0])
-        results = [self._phase(tracing, spec, dtype, phase) for phase in self._others(first)]
+        others = self._others(first, whole=spec.component is None)
+        results = [self._phase(tracing, spec, dtype, phase) for phase in others]
         if first.report.reason_code == "no_forward" and any(r.trace for r in results):
             return results
         return [first, *results]
 
-    def _others(self, first: _Result) -> list[str]:
-        """Return the phases to trace after the first."""
+    def _others(self, first: _Result, *, whole: bool) -> list[str]:
+        """Return the phases to trace after the first; no part of a pipeline generates."""
+        known = PHASES[1:] if whole else ("train",)
         if first.trace:
-            return [p for p in first.trace.applies if p in PHASES[1:] and self._wants(p)]
+            return [p for p in first.trace.applies if p in known and self._wants(p)]
         # Some classes have nothing but their generate().
-        return list(GENERATION) if first.report.reason_code == "no_forward" else []
+        return list(GENERATION) if whole and first.report.reason_code == "no_forward" else []
 
     def _wants(self, phase: str) -> bool:
         return phase != "train" or self._options.train
@@ -119,7 +157,7 @@ class TargetScan:
         except (NotAuditedError, MissingExtraError):
             raise
         except Exception as error:
-            raise _internal(error, Stage.RESOLVE) from error
+            raise internal(error, Stage.RESOLVE) from error
 
     def _phase(self, tracing: Tracing, spec: ModelSpec, dtype: str, phase: str) -> _Result:
         settings = self._options.settings(dtype, phase)
@@ -130,12 +168,13 @@ class TargetScan:
             stage = Stage.AUDIT
             audit = audit_trace(trace, self._snapshot, spec, self._platform)
         except NotAuditedError as error:
-            return _Result(self._failed(settings, error), None, trace)
+            return _Result(self._failed(settings, error), (), trace)
         except TpuAuditError:
             raise  # not this target's fault: the installation cannot trace, or not so
         except Exception as error:  # noqa: BLE001 - one target must not take the others along
-            return _Result(self._failed(settings, _internal(error, stage)), None, trace)
-        return _Result(_traced(trace, audit, self._platform, cached=cached), audit, trace)
+            return _Result(self._failed(settings, internal(error, stage)), (), trace)
+        report = _traced(trace, audit, self._platform, cached=cached)
+        return _Result(report, audit.findings, trace)
 
     def _failed(self, settings: TraceSettings, error: NotAuditedError) -> PhaseReport:
         return PhaseReport(
@@ -173,24 +212,3 @@ def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool
         assumptions=trace.assumptions,
         cached=cached,
     )
-
-
-def _model(spec: ModelSpec, phases: list[PhaseReport], trace: Trace | None) -> ModelReport:
-    return ModelReport(
-        target=spec.target,
-        id=spec.id,
-        revision=spec.revision,
-        config_source=spec.config_source,
-        library=spec.library,
-        model_type=spec.model_type,
-        architecture=trace.architecture if trace else spec.architecture,
-        parameters=trace.parameters if trace else None,
-        redirected_from=spec.redirected_from,
-        notes=spec.notes,
-        phases=tuple(phases),
-    )
-
-
-def _internal(error: Exception, stage: Stage) -> NotAuditedError:
-    message = f"an unforeseen error: {shorten(error)}"
-    return NotAuditedError(message, stage=stage, code="internal")

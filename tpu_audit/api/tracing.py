@@ -1,27 +1,53 @@
-"""The traces of one target: from the cache, or from a run, maybe one for another phase."""
+"""The traces and compilations of one target: from the cache, or from a run.
+
+One run may show other phases too.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from tpu_audit.api.installed import versions_for
 from tpu_audit.trace.key import trace_key
+from tpu_audit.types.compiled import CompileTrace
 from tpu_audit.types.errors import NotAuditedError
+from tpu_audit.types.trace import Trace, TraceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from op_registry.schema import Snapshot
     from tpu_audit.api.options import ScanOptions
-    from tpu_audit.trace.cache import TraceCache
     from tpu_audit.types.model import ModelSpec
-    from tpu_audit.types.trace import Trace, TraceSettings
 
 _TOGETHER = {"prefill": "generation", "decode": "generation"}
 """Phases that one run shows: when it fails for one, it fails for the other."""
 
 
-class Tracing:
-    """Traces of one model. ``note`` is told what the user should know of the cache."""
+class _Result(Protocol):
+    """What a run gives, one a phase."""
+
+    @property
+    def settings(self) -> TraceSettings:
+        """How the phase was run."""
+
+
+T = TypeVar("T", bound=_Result)
+
+
+class _Kept(Protocol[T]):
+    """A cache of such results."""
+
+    def get(self, key: str) -> T | None:
+        """Return a result, if it is there."""
+
+    def put(self, key: str, result: T) -> str | None:
+        """Keep a result; or say why not."""
+
+
+class _Runs(ABC, Generic[T]):
+    """Results of one model. ``note`` is told what the user should know of the cache."""
 
     def __init__(
         self,
@@ -29,7 +55,7 @@ class Tracing:
         options: ScanOptions,
         snapshot: Snapshot,
         versions: Mapping[str, str],
-        cache: TraceCache,
+        cache: _Kept[T],
         note: Callable[[str], None],
     ) -> None:
         self._spec = spec
@@ -38,11 +64,11 @@ class Tracing:
         self._versions = versions
         self._cache = cache
         self._note = note
-        self._shown: dict[str, Trace] = {}
+        self._shown: dict[str, T] = {}
         self._failed: dict[tuple[str, str], NotAuditedError] = {}
 
-    def get(self, settings: TraceSettings) -> tuple[Trace, bool]:
-        """Return the trace that ``settings`` ask for, and whether it came from the cache."""
+    def get(self, settings: TraceSettings) -> tuple[T, bool]:
+        """Return the result that ``settings`` ask for, and whether it came from the cache."""
         if self._spec.factory:
             # What a program does is up to more than its file: nothing here could name it.
             return self._run(settings)[0], False
@@ -53,28 +79,37 @@ class Tracing:
             return known, True
         return self._fresh(settings), False
 
-    def _fresh(self, settings: TraceSettings) -> Trace:
+    def _fresh(self, settings: TraceSettings) -> T:
         run = (settings.dtype, _TOGETHER.get(settings.phase, settings.phase))
         if error := self._failed.get(run):
             raise error
         try:
-            traces = self._run(settings)
+            results = self._run(settings)
         except NotAuditedError as error:
             self._failed[run] = error
             raise
-        for trace in traces:
-            self._keep(trace)
-        return traces[0]
+        for result in results:
+            self._keep(result)
+        return results[0]
 
-    def _keep(self, trace: Trace) -> None:
-        key = self._key(trace.settings)
-        self._shown[key] = trace
-        if note := self._cache.put(key, trace):
+    def _keep(self, result: T) -> None:
+        key = self._key(result.settings)
+        self._shown[key] = result
+        if note := self._cache.put(key, result):
             self._note(note)
 
     def _key(self, settings: TraceSettings) -> str:
         digest = self._snapshot.digest
-        return trace_key(self._spec, settings, registry_digest=digest, versions=self._versions)
+        versions = versions_for(self._spec.library, self._versions)
+        return trace_key(self._spec, settings, registry_digest=digest, versions=versions)
+
+    @abstractmethod
+    def _run(self, settings: TraceSettings) -> tuple[T, ...]:
+        """Run the phase: its result first, then others that it showed. Raises NotAuditedError."""
+
+
+class Tracing(_Runs[Trace]):
+    """Traces of one model."""
 
     def _run(self, settings: TraceSettings) -> tuple[Trace, ...]:
         if settings.tracer == "torch_tpu":
@@ -85,3 +120,12 @@ class Tracing:
         from tpu_audit.trace.isolate import trace_isolated
 
         return trace_isolated(self._spec, settings, self._snapshot)
+
+
+class Compiling(_Runs[CompileTrace]):
+    """What ``torch.compile`` makes of one model, on the pretended device whatever the tracer."""
+
+    def _run(self, settings: TraceSettings) -> tuple[CompileTrace, ...]:
+        from tpu_audit.trace.isolate import compile_isolated
+
+        return compile_isolated(self._spec, settings, self._snapshot)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from tpu_audit.audit.call import Call, Hit
 from tpu_audit.audit.detectors import (
     attention,
+    compiled_break,
+    compiled_op,
+    compiled_shape,
+    compiled_step,
     complex_compute,
     disagrees,
     dynamic_shape,
@@ -54,6 +58,7 @@ _CALL_DETECTORS = (
     stand_in,
 )
 _MODEL_DETECTORS = (remote_code, quantised)
+_COMPILE_DETECTORS = (compiled_break, compiled_step, compiled_shape, compiled_op)
 
 DETECTORS: tuple[Detector, ...] = tuple(module.detect for module in _CALL_DETECTORS)
 """What looks at each distinct call. A new code is one module and one line above."""
@@ -61,7 +66,9 @@ DETECTORS: tuple[Detector, ...] = tuple(module.detect for module in _CALL_DETECT
 CODES: Mapping[str, Code] = MappingProxyType(
     {
         module.CODE.code: module.CODE
-        for module in sorted((*_CALL_DETECTORS, *_MODEL_DETECTORS), key=lambda m: m.CODE.code)
+        for module in sorted(
+            (*_CALL_DETECTORS, *_MODEL_DETECTORS, *_COMPILE_DETECTORS), key=lambda m: m.CODE.code
+        )
     }
 )
 """Code -> its documentation, in order of the codes."""

@@ -14,8 +14,9 @@ from tpu_audit.types.trace import Role, SourceLine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from op_registry.schema import Snapshot
     from tpu_audit.audit.call import Call
-    from tpu_audit.audit.code import Code
+    from tpu_audit.audit.code import Code, Said
     from tpu_audit.types.model import ModelSpec
     from tpu_audit.types.trace import TraceSettings
 
@@ -79,7 +80,10 @@ def without_implied(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def group(
-    hits: Iterable[tuple[Call, Hit]], spec: ModelSpec, settings: TraceSettings
+    hits: Iterable[tuple[Call, Hit]],
+    spec: ModelSpec,
+    settings: TraceSettings,
+    snapshot: Snapshot,
 ) -> tuple[Finding, ...]:
     """Return the findings of one phase, worst first, then by code and by how often."""
     groups: dict[tuple[str, str | None, str, bool], _Group] = {}
@@ -91,7 +95,7 @@ def group(
             groups[key] = _Group(hit=hit, severity=_weighed(call, hit), op=op, role=role)
         groups[key].add(call, hit)
     found = [_finding(g, spec, settings) for g in groups.values()]
-    return tuple(sorted((*found, *_of_model(spec, settings)), key=_rank))
+    return tuple(sorted((*found, *_of_model(spec, settings, snapshot)), key=_rank))
 
 
 def _rank(finding: Finding) -> tuple[int, str, int]:
@@ -129,21 +133,22 @@ def _message(group: _Group) -> str:
     return f"{op}{group.hit.reason}{where}" + (f". {traffic}" if traffic else "")
 
 
-def _of_model(spec: ModelSpec, settings: TraceSettings) -> list[Finding]:
+def _of_model(spec: ModelSpec, settings: TraceSettings, snapshot: Snapshot) -> list[Finding]:
     """Return what the config alone shows."""
-    said = ((m.CODE, m.describe(spec)) for m in (remote_code, quantised))
-    return [_about_model(code, text, spec, settings) for code, text in said if text]
+    said = ((m.CODE, m.describe(spec, snapshot)) for m in (remote_code, quantised))
+    return [_about_model(code, found, spec, settings) for code, found in said if found]
 
 
-def _about_model(code: Code, text: str, spec: ModelSpec, settings: TraceSettings) -> Finding:
+def _about_model(code: Code, said: Said, spec: ModelSpec, settings: TraceSettings) -> Finding:
+    where = f"{spec.component}/config.json" if spec.component else "config.json"
     return Finding(
         code=code.code,
-        severity=code.severity,
-        message=text,
-        fix=code.fix,
+        severity=said.severity,
+        message=said.message,
+        fix=said.fix,
         model=spec.id,
         phase=settings.phase,
         dtype=settings.dtype,
         op=None,
-        location=Location(path="config.json"),
+        location=Location(path=where),
     )

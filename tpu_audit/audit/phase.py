@@ -45,8 +45,18 @@ def audit_trace(
         found = [hit for detect in DETECTORS if (hit := detect(call))]
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
-    findings = group(hits, spec, trace.settings)
+    findings = group(hits, spec, trace.settings, snapshot)
     return PhaseAudit(rows=tuple(rows), findings=findings, verdict=decide(rows, findings))
+
+
+def judge_uses(
+    uses: Iterable[OpUse], snapshot: Snapshot, settings: TraceSettings, platform: Platform
+) -> tuple[OpRow, ...]:
+    """Judge calls alone: rows in their order, hazards included, without findings."""
+    calls = [_call(use, snapshot, settings, platform) for use in uses]
+    return tuple(
+        _row(call, [hit for detect in DETECTORS if (hit := detect(call))]) for call in calls
+    )
 
 
 def _call(use: OpUse, snapshot: Snapshot, settings: TraceSettings, platform: Platform) -> Call:

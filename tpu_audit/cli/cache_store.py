@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FOLDERS = ("resolutions", "traces", "checks", CRASHES)
+FOLDERS = ("resolutions", "traces", "compilations", "checks", CRASHES)
 """What this tool writes below the cache folder. Nothing else there is touched."""
 
 

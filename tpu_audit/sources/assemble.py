@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tpu_audit.sources import classify
+from tpu_audit.sources.pipeline import assemble_pipeline, component_folders
 from tpu_audit.sources.selection import (
     ADAPTER,
     CONFIG,
@@ -18,6 +19,7 @@ from tpu_audit.sources.selection import (
     is_index,
     size_limit,
 )
+from tpu_audit.sources.sentence import first_module, listed_modules
 from tpu_audit.sources.strict_json import BadJsonError, JsonDocument, read_object, too_large
 from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.model import ModelSpec
@@ -42,25 +44,54 @@ class Found:
 
 
 def assemble(found: Found) -> ModelSpec:
-    """Parse what was found. Raises NotAuditedError: no config, malformed, other library."""
+    """Parse what was found. Raises NotAuditedError: no config, malformed, other library.
+
+    The base model of an adapter is not looked up here: its spec comes back without a config.
+    """
+    side = _side_configs(found, (PIPELINE, ADAPTER), [])
+    pipeline = _pipeline(found, side.get(PIPELINE, {}))
+    if pipeline is not None:
+        return pipeline
+    if CONFIG in found.files or first_module(found):
+        return _single(found, side.get(ADAPTER))
+    if ADAPTER in side:
+        return _adapter(found, side[ADAPTER], notes=found.notes)
+    raise classify.refuse_without_config(found.id, found.files, found.library_name)
+
+
+def _pipeline(found: Found, index: Mapping[str, Any]) -> ModelSpec | None:
+    """Return the spec of a pipeline, or None for a repository that is none."""
+    if PIPELINE not in found.files:
+        parts = () if CONFIG in found.files else component_folders(found)
+        return assemble_pipeline(found, {}) if parts else None
+    spec = assemble_pipeline(found, index)
+    if spec is None and CONFIG not in found.files:
+        raise classify.refuse_pipeline(found.id, broken=not index)
+    return spec
+
+
+def _single(found: Found, adapter: Mapping[str, Any] | None) -> ModelSpec:
+    """Return the spec of a model with a config of its own."""
     notes = list(found.notes)
-    if CONFIG not in found.files:
-        side = _side_configs(found, (PIPELINE, ADAPTER), [])
-        raise classify.refuse_without_config(found.id, found.files, side, found.library_name)
     document = _main_config(found)
     notes += [f"{CONFIG}: {note}" for note in document.notes]
+    if "peft_type" in document.content:  # the file was given by its path
+        return _adapter(found, document.content, notes=notes)
     library = classify.library_of(found.id, document.content, found.files)
-    notes += classify.odd_fields(document.content)
-    if ADAPTER in found.files:
-        notes.append(f"{ADAPTER} stands beside {CONFIG}: the base model is audited, no adapter")
+    notes += classify.odd_fields(document.content, library)
+    if adapter is not None:
+        notes.append(f"{ADAPTER} stands beside {CONFIG}, which is read as the base model's")
     side = _side_configs(found, (GENERATION, *PROCESSORS), notes)
+    modules = listed_modules(found, notes)
     return ModelSpec(
         target=found.target,
         id=found.id,
         revision=found.revision,
         config_source=found.config_source,
-        library=library,
+        library="peft" if adapter is not None else library,
         config=document.content,
+        adapter=adapter,
+        modules=modules,
         generation_config=side.pop(GENERATION, None),
         processor_configs=side,
         files=found.files,
@@ -71,8 +102,24 @@ def assemble(found: Found) -> ModelSpec:
     )
 
 
+def _adapter(found: Found, adapter: Mapping[str, Any], *, notes: Iterable[str]) -> ModelSpec:
+    """Return the spec of an adapter whose base model is still to be found."""
+    return ModelSpec(
+        target=found.target,
+        id=found.id,
+        revision=found.revision,
+        config_source=found.config_source,
+        library="peft",
+        config={},
+        adapter=adapter,
+        files=found.files,
+        redirected_from=found.redirected_from,
+        notes=tuple(notes),
+    )
+
+
 def _main_config(found: Found) -> JsonDocument:
-    path = found.paths.get(CONFIG)
+    path = found.paths.get(CONFIG) or first_module(found)
     if path is None:  # listed, but left out for its size
         raise _unusable(found, BadJsonError(too_large(size_limit(CONFIG)), code="too_large"))
     try:

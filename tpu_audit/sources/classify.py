@@ -1,7 +1,7 @@
 """Which library a model belongs to, and which repositories hold nothing to trace.
 
-Only transformers models (and sentence-transformers ones, which are transformers models with a
-head) can be traced; every other kind is skipped with its own reason.
+Models of transformers, sentence-transformers, diffusers and timm, and PEFT adapters, can be traced;
+every other kind is skipped with its own reason.
 """
 
 from __future__ import annotations
@@ -16,23 +16,30 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 """Characters shown of a value that is wrong."""
-_TRANSFORMERS = frozenset({"transformers", "sentence-transformers"})
+_TRACED = frozenset({"transformers", "sentence-transformers", "diffusers", "timm", "peft"})
+
+ON_THE_HOST = (
+    "Scheduler",
+    "Tokenizer",
+    "TokenizerFast",
+    "Processor",
+    "ImageProcessorFast",
+    "FeatureExtractor",
+    "Guider",
+    "Watermarker",
+)
+"""How the names of classes end that compute nothing on the device."""
 
 
 def refuse_without_config(
-    model: str,
-    files: Sequence[str],
-    side: Mapping[str, Mapping[str, Any]],
-    library_name: str | None,
+    model: str, files: Sequence[str], library_name: str | None
 ) -> NotAuditedError:
     """Say what becomes of a repository or folder that has no config.json.
 
-    ``side`` holds its pipeline and adapter configs, ``library_name`` is the hub's tag.
+    ``library_name`` is the hub's tag.
     """
-    if PIPELINE in files:
-        return skip_diffusers(model, side.get(PIPELINE, {}).get("_class_name"))
     if ADAPTER in files:
-        return skip_adapter(model, side.get(ADAPTER, {}))
+        return _broken(model, ADAPTER)
     weights = [name for name in files if name.endswith(".gguf")]
     if weights:
         return _skip(
@@ -40,7 +47,7 @@ def refuse_without_config(
             code="gguf_only",
             hint="audit the repository that the GGUF files were made from",
         )
-    if library_name is not None and library_name not in _TRANSFORMERS:
+    if library_name is not None and library_name not in _TRACED:
         return _skip_library(model, library_name, f"the hub files it under {library_name}")
     found = ", ".join(files[:5]) or "nothing"
     return NotAuditedError(
@@ -51,22 +58,48 @@ def refuse_without_config(
     )
 
 
+def refuse_pipeline(model: str, *, broken: bool) -> NotAuditedError:
+    """Say why a pipeline's index gives nothing to trace: ``broken``, or without components."""
+    if broken:
+        return _broken(model, PIPELINE)
+    return _skip(
+        f"{model} is a diffusers pipeline whose {PIPELINE} names no model",
+        code="no_model",
+        hint="audit the repository that holds its models",
+    )
+
+
 def library_of(model: str, config: Mapping[str, Any], files: Sequence[str]) -> str:
-    """Name the library that loads this config. Raises a skip where it is not traced."""
-    if "peft_type" in config:
-        raise skip_adapter(model, config)
+    """Name the library that loads this config. Raises a skip where there is nothing to trace."""
     named = isinstance(config.get("model_type"), str) or bool(config.get("architectures"))
     if "_class_name" in config and ("_diffusers_version" in config or not named):
-        raise skip_diffusers(model, config["_class_name"])
-    if isinstance(config.get("architecture"), str) and "pretrained_cfg" in config:
-        raise _skip_library(model, "timm", f"its config is timm's ({config['architecture']})")
+        return _diffusers(model, config["_class_name"])
+    if _is_timm(config):
+        return "timm"
     if SENTENCE_MODULES in files:
         return "sentence-transformers"
     return "transformers" if named or "auto_map" in config else "unknown"
 
 
-def odd_fields(config: Mapping[str, Any]) -> tuple[str, ...]:
+def _is_timm(config: Mapping[str, Any]) -> bool:
+    ours = "pretrained_cfg" in config or config.get("library_name") == "timm"
+    return isinstance(config.get("architecture"), str) and "model_type" not in config and ours
+
+
+def _diffusers(model: str, class_name: object) -> str:
+    if isinstance(class_name, str) and class_name.endswith(ON_THE_HOST):
+        raise _skip(
+            f"{model} is the config of a {class_name}, which computes nothing on the device",
+            code="no_model",
+            hint="give the config of a model",
+        )
+    return "diffusers"
+
+
+def odd_fields(config: Mapping[str, Any], library: str) -> tuple[str, ...]:
     """Sentences on the fields that name the class, where they are not what they should be."""
+    if library in {"diffusers", "timm"}:
+        return ()
     notes = []
     for key, kind, words in (("model_type", str, "a string"), ("auto_map", dict, "an object")):
         value = config.get(key)
@@ -80,20 +113,12 @@ def odd_fields(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def skip_diffusers(model: str, class_name: object) -> NotAuditedError:
-    """Skip a diffusers pipeline, or one of its components."""
-    named = f" ({class_name})" if isinstance(class_name, str) else ""
-    return _skip_library(model, "diffusers", f"it is a diffusers pipeline or component{named}")
-
-
-def skip_adapter(model: str, adapter: Mapping[str, Any]) -> NotAuditedError:
-    """Skip a PEFT adapter: its base model is what runs."""
-    base = adapter.get("base_model_name_or_path")
-    named = isinstance(base, str) and bool(base)
-    return _skip(
-        f"{model} is a PEFT adapter" + (f" of {base}" if named else " that names no base model"),
-        code="adapter_only",
-        hint=f"audit its base model: {base}" if named else "audit its base model",
+def _broken(model: str, name: str) -> NotAuditedError:
+    return NotAuditedError(
+        f"{name} of {model} cannot be used: it is not a JSON object",
+        stage=Stage.CONFIG,
+        code="malformed_config",
+        hint="give a repaired copy",
     )
 
 
@@ -101,7 +126,7 @@ def _skip_library(model: str, library: str, reason: str) -> NotAuditedError:
     return _skip(
         f"{model} was not traced: {reason}",
         code="unsupported_library",
-        hint=f"this version traces transformers models only, not {library}",
+        hint=f"this version does not trace models of {library}",
     )
 
 

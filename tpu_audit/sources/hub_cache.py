@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tpu_audit.sources.selection import CONFIG
-from tpu_audit.sources.target import COMMIT
+from tpu_audit.sources.target import COMMIT, MARKERS
 from tpu_audit.types.errors import MissingExtraError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CachedSnapshot:
-    """A commit of which at least the config is cached."""
+    """A commit of which at least the file that says what the model is, is cached."""
 
     id: str
     commit: str
@@ -27,7 +26,7 @@ class CachedSnapshot:
 
 
 def find_cached(repo_id: str, revision: str | None) -> CachedSnapshot | None:
-    """Find the cached snapshot of a branch, tag or full commit, if its config.json is there.
+    """Find the cached snapshot of a branch, tag or full commit, if its config is there.
 
     Files fetched by commit leave no ref behind: then the newest snapshot stands for the default
     branch.
@@ -47,7 +46,8 @@ def find_cached(repo_id: str, revision: str | None) -> CachedSnapshot | None:
 
 
 def _snapshot(repo_id: str, folder: Path, time: float) -> CachedSnapshot | None:
-    if not COMMIT.fullmatch(folder.name) or not (folder / CONFIG).is_file():
+    described = any((folder / marker).is_file() for marker in MARKERS)
+    if not COMMIT.fullmatch(folder.name) or not described:
         return None
     return CachedSnapshot(id=repo_id, commit=folder.name, folder=folder, time=time)
 

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tpu_audit.sources.assemble import Found, assemble
-from tpu_audit.sources.selection import CONFIG, select_files
+from tpu_audit.sources.selection import CONFIG, PIPELINE, select_files
+from tpu_audit.sources.target import MARKERS
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
@@ -23,15 +24,19 @@ _MAX_FILES = 5000
 
 
 def resolve_local(target: LocalTarget) -> ModelSpec:
-    """Read a model folder, a ``config.json`` with its neighbours, or any other JSON file alone.
+    """Read a model folder, one of the files that say what it is, or any other JSON file alone.
+
+    A ``config.json``, ``model_index.json`` or ``adapter_config.json`` is read with its neighbours;
+    a config beside a pipeline's index is still that one model's.
 
     Raises NotAuditedError as :func:`assemble` does.
     """
     path = target.path
     if path.is_dir():
         found = find_in_folder(path, target=target.text)
-    elif path.name == CONFIG:
+    elif path.name in MARKERS:
         found = replace(find_in_folder(path.parent, target=target.text), id=str(path))
+        found = _without_index(found) if path.name == CONFIG else found
     else:
         found = _found(target.text, path, {CONFIG: path})
     return assemble(found)
@@ -52,6 +57,10 @@ def find_in_folder(folder: Path, *, target: str) -> Found:
     if len(listed) <= _MAX_FILES:
         return found
     return replace(found, notes=(*found.notes, f"only {_MAX_FILES:,} of its files were listed"))
+
+
+def _without_index(found: Found) -> Found:
+    return replace(found, files=tuple(name for name in found.files if name != PIPELINE))
 
 
 def _found(target: str, path: Path, files: dict[str, Path]) -> Found:

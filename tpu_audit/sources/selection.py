@@ -32,7 +32,12 @@ MAX_CODE_FILES = 100
 MAX_INDEX_BYTES = 4 * 2**20
 """One ``*.index.json``: weight names and shards. Over it (DeepSeek-V3: 9 MB) it is not read."""
 
-_SIDE = (GENERATION, *PROCESSORS, PIPELINE, ADAPTER)
+MAX_PARTS = 40
+"""Folders whose configs are read: components of a pipeline, modules of an embedding model."""
+
+_SIDE = (GENERATION, *PROCESSORS, PIPELINE, ADAPTER, SENTENCE_MODULES)
+_OF_PARTS = (CONFIG, GENERATION, *PROCESSORS)
+"""Files read in each of those folders."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +52,7 @@ def select_files(sizes: Mapping[str, int | None]) -> Selection:
     """Choose from a listing of file name -> size in bytes (None: the listing does not say)."""
     code = _code_files(sizes)
     wanted = [name for name in (CONFIG, *_SIDE) if name in sizes]
+    wanted += _part_files(sizes)
     wanted += [*code[:MAX_CODE_FILES], *sorted(n for n in sizes if is_index(n))]
     fitting = [name for name in wanted if (sizes[name] or 0) <= size_limit(name)]
     notes = [
@@ -61,11 +67,31 @@ def select_files(sizes: Mapping[str, int | None]) -> Selection:
 
 def size_limit(name: str) -> int:
     """Bytes up to which a file of that name is read."""
-    if name == CONFIG:
+    if name.rpartition("/")[2] == CONFIG:
         return MAX_CONFIG_BYTES
     if is_code(name):
         return MAX_CODE_BYTES
     return MAX_INDEX_BYTES if is_index(name) else MAX_SIDE_BYTES
+
+
+def part_configs(names: Iterable[str]) -> list[str]:
+    """Return the config files one folder down: ``unet/config.json``, ``1_Pooling/config.json``."""
+    found = (name for name in names if name.endswith(f"/{CONFIG}") and name.count("/") == 1)
+    return sorted(found)[:MAX_PARTS]
+
+
+def in_parts(names: Iterable[str]) -> bool:
+    """Tell whether the model may be described in folders, not by one config alone."""
+    held = set(names)
+    return CONFIG not in held or PIPELINE in held or SENTENCE_MODULES in held
+
+
+def _part_files(names: Iterable[str]) -> list[str]:
+    held = set(names)
+    if not in_parts(held):
+        return []
+    folders = [name.partition("/")[0] for name in part_configs(held)]
+    return [path for f in folders for n in _OF_PARTS if (path := f"{f}/{n}") in held]
 
 
 def is_code(name: str) -> bool:

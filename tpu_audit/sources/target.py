@@ -2,8 +2,9 @@
 
 A target is a **path** if it starts with ``.``, ``/`` or ``~``, or ends in ``.json``, or if a
 folder of that name holds one of :data:`MARKERS`. Everything else is a **hub id**,
-``org/name`` or ``org/name@revision``: a folder ``bert-base-uncased`` with something else in it
-does not hide the model of that name; ``./bert-base-uncased`` means the folder.
+``org/name`` or ``org/name@revision``, which timm writes after ``hf-hub:``. A folder
+``bert-base-uncased`` with something else in it does not hide the model of that name;
+``./bert-base-uncased`` means the folder.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpu_audit.sources.selection import ADAPTER, CONFIG, PIPELINE
+from tpu_audit.sources.selection import ADAPTER, CONFIG, PIPELINE, SENTENCE_MODULES
 from tpu_audit.types.errors import Stage, TargetNotFoundError, UsageError
 
-MARKERS = (CONFIG, PIPELINE, ADAPTER)
+MARKERS = (CONFIG, PIPELINE, ADAPTER, SENTENCE_MODULES)
 """A folder with one of these is a model's, whatever its name looks like."""
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A full commit: the one kind of revision that never moves."""
+
+TIMM_SCHEMES = ("hf-hub:", "hf_hub:")
+"""How timm writes that an id is of the hub: ``hf-hub:timm/resnet50.a1_in1k``."""
 
 _ID = re.compile(r"(\b[\w\-.]{1,96}\b/)?\b[\w\-.]{1,96}\b", re.ASCII)
 _REVISION = re.compile(r"[\w\-.+/]{1,200}", re.ASCII)
@@ -53,7 +57,8 @@ def parse_target(text: str, revision: str | None = None) -> LocalTarget | HubTar
     Raises :class:`UsageError` for bad syntax, :class:`TargetNotFoundError` for a path that does
     not exist.
     """
-    path = _as_path(text) if text.strip() else None
+    timm = text.startswith(TIMM_SCHEMES)
+    path = _as_path(text) if text.strip() and not timm else None
     if path is None:
         return _hub_target(text, revision)
     if revision is not None:
@@ -84,7 +89,8 @@ def _as_path(text: str) -> Path | None:
 
 
 def _hub_target(text: str, revision: str | None) -> HubTarget:
-    name, at, inline = text.partition("@")
+    plain = text.partition(":")[2] if text.startswith(TIMM_SCHEMES) else text
+    name, at, inline = plain.partition("@")
     if not _valid_id(name):
         raise UsageError(f"not a model id or a path: {text!r}", hint=_id_hint(text))
     if at and revision is not None and inline != revision:

@@ -42,7 +42,7 @@ def build_model(
         ) from error
     model, config = _part_with_forward(model, config, assumptions)
     model.eval()
-    _move_and_forget(model, device)
+    move_and_forget(model, device)
     return model, config, assumptions
 
 
@@ -197,7 +197,7 @@ def _part_with_forward(
     )
 
 
-def _move_and_forget(model: nn.Module, device: str) -> None:
+def move_and_forget(model: nn.Module, device: str) -> None:
     """Do what loading a checkpoint and ``.to(device)`` would: weights there, and unknown."""
     for module in model.modules():
         for name, parameter in module._parameters.items():

@@ -7,7 +7,7 @@ the shape of its input as far as this module wrote it and raises ValueError or K
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tpu_audit.types.trace import (
     LostGradient,
@@ -19,12 +19,31 @@ from tpu_audit.types.trace import (
     TraceSettings,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 FORMAT = 2
 """Raised whenever the meaning of a stored trace changes: old entries are then never read."""
 
 
 def encode_trace(trace: Trace) -> dict[str, Any]:
     """Return ``trace`` as JSON values; calls share one table of tensors to keep it short."""
+    return {
+        "settings": asdict(trace.settings),
+        "architecture": trace.architecture,
+        "parameters": trace.parameters,
+        **encode_ops(trace.ops),
+        "cpu_ops": dict(trace.cpu_ops),
+        "assumptions": list(trace.assumptions),
+        "applies": list(trace.applies),
+        "no_gradient": [[lost.parameter, lost.op] for lost in trace.no_gradient],
+        "versions": dict(trace.versions),
+        "registry_digest": trace.registry_digest,
+    }
+
+
+def encode_ops(uses: Sequence[OpUse]) -> dict[str, Any]:
+    """Return calls as JSON values: ``ops``, and the table of ``tensors`` that they number."""
     tensors: dict[TensorRef, int] = {}
 
     def number(refs: tuple[TensorRef, ...]) -> list[int]:
@@ -47,34 +66,21 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
             "grad_inputs": use.grad_inputs,
             "role": use.role.value,
         }
-        for use in trace.ops
+        for use in uses
     ]
     return {
-        "settings": asdict(trace.settings),
-        "architecture": trace.architecture,
-        "parameters": trace.parameters,
         "tensors": [[ref.dtype, list(ref.shape), ref.device] for ref in tensors],
         "ops": ops,
-        "cpu_ops": dict(trace.cpu_ops),
-        "assumptions": list(trace.assumptions),
-        "applies": list(trace.applies),
-        "no_gradient": [[lost.parameter, lost.op] for lost in trace.no_gradient],
-        "versions": dict(trace.versions),
-        "registry_digest": trace.registry_digest,
     }
 
 
 def decode_trace(content: dict[str, Any]) -> Trace:
     """Return the trace that :func:`encode_trace` wrote."""
-    tensors = [
-        TensorRef(dtype=dtype, shape=tuple(shape), device=device)
-        for dtype, shape, device in content["tensors"]
-    ]
     return Trace(
         settings=TraceSettings(**content["settings"]),
         architecture=content["architecture"],
         parameters=content["parameters"],
-        ops=tuple(_decode_use(use, tensors) for use in content["ops"]),
+        ops=decode_ops(content),
         cpu_ops=content["cpu_ops"],
         assumptions=tuple(content["assumptions"]),
         applies=tuple(content["applies"]),
@@ -82,6 +88,15 @@ def decode_trace(content: dict[str, Any]) -> Trace:
         versions=content["versions"],
         registry_digest=content["registry_digest"],
     )
+
+
+def decode_ops(content: dict[str, Any]) -> tuple[OpUse, ...]:
+    """Return the calls that :func:`encode_ops` wrote."""
+    tensors = [
+        TensorRef(dtype=dtype, shape=tuple(shape), device=device)
+        for dtype, shape, device in content["tensors"]
+    ]
+    return tuple(_decode_use(use, tensors) for use in content["ops"])
 
 
 def _decode_use(content: dict[str, Any], tensors: list[TensorRef]) -> OpUse:

@@ -9,6 +9,7 @@ import torch
 import torch.utils.backend_registration as backend
 
 from op_registry.schema import Resolution
+from tpu_audit.trace import autocast
 from tpu_audit.trace.quirks import QUIRKS
 from tpu_audit.types.errors import TpuAuditError, UsageError
 
@@ -67,6 +68,7 @@ def pretend(snapshot: Snapshot) -> None:
     _let_transformers_look_again()
     _keep_composites_whole(snapshot)
     _install_quirks(snapshot)
+    _libraries.append(autocast.install(snapshot))
     _installed.append(snapshot.digest)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from op_registry.schema import Snapshot
+    from tpu_audit.types.compiled import CompileTrace
     from tpu_audit.types.model import ModelSpec
     from tpu_audit.types.trace import Trace, TraceSettings
 
@@ -49,11 +50,36 @@ def trace_isolated(
     ``internal``; TpuAuditError when this torch cannot trace at all. On any way out, an interrupt
     included, the child is gone.
     """
+    traces: tuple[Trace, ...] = _isolated("trace", spec, settings, registry)
+    return traces
+
+
+def compile_isolated(
+    spec: ModelSpec, settings: TraceSettings, registry: Snapshot
+) -> tuple[CompileTrace, ...]:
+    """Compile ``spec`` with Dynamo on the pretended TPU in a child process.
+
+    Returns and raises as :func:`trace_isolated`.
+    """
+    compiled: tuple[CompileTrace, ...] = _isolated("compile", spec, settings, registry)
+    return compiled
+
+
+_WORK = {
+    "trace": ("tpu_audit.trace.runner", "run_trace"),
+    "compile": ("tpu_audit.trace.compiling.runner", "run_compile"),
+}
+"""What a child may be for -> module and function."""
+
+
+def _isolated(
+    work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
+) -> tuple[Any, ...]:
     if _forks():
-        preload()
+        preload(work)
     context = multiprocessing.get_context("fork" if _forks() else "spawn")
     receiver, sender = context.Pipe(duplex=False)
-    arguments = (sender, spec, settings, registry)
+    arguments = (sender, work, spec, settings, registry)
     child: BaseProcess = context.Process(  # type: ignore[attr-defined]  # both contexts have it
         target=_run, args=arguments, daemon=True
     )
@@ -69,14 +95,17 @@ def trace_isolated(
         receiver.close()
 
 
-def preload() -> None:
-    """Import what every trace needs into this process; problems are left for the child to report.
+def preload(work: str = "trace") -> None:
+    """Import what every run of ``work`` needs into this process.
+
+    Problems are left for the child to report.
 
     Not the model's own module: what that imports depends on the accelerator that it finds, and
     only the child pretends one.
     """
     with environment(), contextlib.suppress(Exception):
-        import_module("tpu_audit.trace.runner")
+        import_module(_WORK[work][0])
+        import_module("tpu_audit.trace.libraries.stand_ins").torchvision_ops()
         import_module("transformers.modeling_utils")
 
 
@@ -100,17 +129,22 @@ def _forks() -> bool:
     return sys.platform == "linux"
 
 
-def _run(sender: Connection, spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> None:
-    """Trace, and send what came of it; the whole life of the child."""
+def _run(
+    sender: Connection,
+    work: str,
+    spec: ModelSpec,
+    settings: TraceSettings,
+    registry: Snapshot,
+) -> None:
+    """Do ``work``, and send what came of it; the whole life of the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and kills
     silence()
     settle()
     bound_process(settings)
-    outcome: tuple[Trace, ...] | TpuAuditError
+    outcome: tuple[Any, ...] | TpuAuditError
+    module, function = _WORK[work]
     try:
-        from tpu_audit.trace.runner import run_trace
-
-        outcome = run_trace(spec, settings, registry)
+        outcome = getattr(import_module(module), function)(spec, settings, registry)
     except Exception as error:  # noqa: BLE001 - the parent reports it
         outcome = _explained(error, settings)
     sender.send(outcome if isinstance(outcome, tuple) else outcome.fields())
@@ -138,12 +172,12 @@ def _is_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY)
 
 
-def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> tuple[Trace, ...]:
-    """Wait for the child's outcome: return the trace or raise."""
+def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> tuple[Any, ...]:
+    """Wait for the child's outcome: return what it made or raise."""
     if not receiver.poll(settings.timeout_s):
         raise _timeout(settings)
     try:
-        outcome: tuple[Trace, ...] | dict[str, Any] = receiver.recv()
+        outcome: tuple[Any, ...] | dict[str, Any] = receiver.recv()
     except EOFError:
         child.join(_GRACE_S)
         raise _died(child.exitcode, settings) from None

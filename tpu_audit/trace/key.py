@@ -32,7 +32,7 @@ unless the config is broken."""
 def trace_key(
     spec: ModelSpec, settings: TraceSettings, *, registry_digest: str, versions: Mapping[str, str]
 ) -> str:
-    """Return the SHA-256, in hex, that names the trace of ``spec``.
+    """Return the SHA-256, in hex, that names the trace of ``spec``, and what it compiles to.
 
     ``versions`` are those of the packages that trace: torch and transformers. Raises
     NotAuditedError (stage ``config``) for a config that nests deeper than JSON writers go.
@@ -55,6 +55,10 @@ def _content(
         "format": FORMAT,
         "generation": spec.generation_config,
         "library": spec.library,
+        "adapter": spec.adapter,
+        "component": (spec.component, spec.home),
+        "modules": spec.modules,
+        "siblings": {name: normalised(config) for name, config in spec.siblings.items()},
         "processors": spec.processor_configs,
         "python": sys.version_info[:2],
         "registry": registry_digest,

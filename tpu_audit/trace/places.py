@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+_PACKAGES = ("transformers", "diffusers", "timm", "peft", "tpu_audit/trace/libraries")
+"""Packages whose lines are named, by their path below site-packages."""
+_MODELS = ("/models/", "peft/tuners/", "diffusers/pipelines/", "/libraries/")
+"""Where in them the code of models stands."""
 _MODEL = 2
 _LIBRARY = 1
 _OTHER = 0
@@ -55,6 +59,16 @@ class Places:
             for handle in handles:
                 handle.remove()
             self._stack.clear()
+
+    @contextmanager
+    def within(self, path: str = "") -> Iterator[None]:
+        """Count what runs inside as of the module at ``path``: a method that is not its forward."""
+        self._stack.append(path)
+        try:
+            yield
+        finally:
+            if self._stack:
+                self._stack.pop()
 
     @property
     def module(self) -> str:
@@ -103,8 +117,8 @@ class Places:
 
 def _classify(filename: str) -> tuple[int, str]:
     path = filename.replace("\\", "/")
-    at = path.rfind("/transformers/")
+    at = max(path.rfind(f"/{package}/") for package in _PACKAGES)
     if at < 0:
         return _OTHER, ""
     relative = path[at + 1 :]
-    return (_MODEL if "/models/" in relative else _LIBRARY), relative
+    return (_MODEL if any(part in relative for part in _MODELS) else _LIBRARY), relative

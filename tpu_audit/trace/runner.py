@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tpu_audit.trace import shadow
-from tpu_audit.trace.build import build_model, count_parameters
+from tpu_audit.trace import libraries, shadow
+from tpu_audit.trace.build import count_parameters
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
-from tpu_audit.trace.inputs.interface import Floats, InputContext, Probe
+from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
 from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.phases import RUNS
 from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
@@ -89,44 +89,55 @@ class _Seen:
 def _follow_model(
     spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
 ) -> _Seen:
-    subject = _subject(spec, settings, recorder, places)
+    subject = make_subject(spec, settings, recorder, places)
     with places.follow(subject.model):
         RUNS[settings.phase](subject)
     return _Seen(
         architecture=type(subject.model).__name__,
         parameters=count_parameters(subject.model),
         assumptions=tuple(subject.assumptions),
-        applies=_applying(subject.model),
+        applies=_applying(subject),
         no_gradient=tuple(subject.no_gradient),
     )
 
 
-def _applying(model: torch.nn.Module) -> tuple[str, ...]:
-    without = () if can_generate(model) else (PREFILL, DECODE)
+def _applying(subject: Subject) -> tuple[str, ...]:
+    if subject.method != "forward":
+        return PHASES[:1]
+    without = () if can_generate(subject.model) else (PREFILL, DECODE)
     return tuple(phase for phase in PHASES if phase in RUNS and phase not in without)
 
 
-def _subject(
+def make_subject(
     spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
 ) -> Subject:
-    """Build the model and its inputs."""
-    dtype: torch.dtype = getattr(torch, settings.dtype)
+    """Build the model and its inputs; on fake tensors, under ``recorder``."""
     with torch.no_grad():
-        model, config, assumptions = build_model(spec, settings, DEVICE)
-        context = InputContext(
-            model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
-        )
-        inputs = build_inputs(context)
+        model, config, assumptions = libraries.build(spec, settings, DEVICE)
+        made = make_inputs(model, config, spec, settings)
         return Subject(
             model=model,
             config=config,
-            inputs=_on_device(inputs.kwargs, dtype),
+            inputs=made.kwargs,
+            method=made.method,
             spec=spec,
             settings=settings,
             recorder=recorder,
             places=places,
-            assumptions=[*assumptions, *inputs.assumptions],
+            assumptions=[*assumptions, *made.assumptions],
         )
+
+
+def make_inputs(
+    model: torch.nn.Module, config: Any, spec: ModelSpec, settings: TraceSettings
+) -> Inputs:
+    """Make the inputs that ``settings`` ask for, as tensors on the device."""
+    dtype: torch.dtype = getattr(torch, settings.dtype)
+    context = InputContext(
+        model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
+    )
+    inputs = build_inputs(context)
+    return replace(inputs, kwargs=_on_device(inputs.kwargs, dtype))
 
 
 def _follow_own(
@@ -178,6 +189,8 @@ def _realise(value: Any, dtype: torch.dtype) -> Any:
         return value.to(DEVICE)
     if isinstance(value, list | tuple):
         return type(value)(_realise(v, dtype) for v in value)
+    if isinstance(value, dict):
+        return {name: _realise(item, dtype) for name, item in value.items()}
     return value
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_CLASS_KEYS = {"diffusers": "_class_name", "timm": "architecture"}
+"""Library -> the config field that names the class; for the others ``architectures``."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelSpec:
@@ -23,7 +26,22 @@ class ModelSpec:
     """Library that loads the model: ``transformers``, ``diffusers``, ``timm``, ``peft``,
     ``sentence-transformers``, ``python`` (a program of the user's own) or ``unknown``."""
     config: Mapping[str, Any]
-    """config.json as parsed (a JSON object)."""
+    """config.json as parsed (a JSON object). For an adapter, its base model's; for a pipeline,
+    its ``model_index.json``; empty for a component whose config is not there."""
+    components: tuple[ModelSpec, ...] = ()
+    """What a diffusers pipeline computes with; such a spec is only its components."""
+    component: str | None = None
+    """For a component, its name in the pipeline: ``unet``, ``text_encoder_2``."""
+    home: str | None = None
+    """For a component, the package that holds its class where neither ``diffusers`` nor
+    ``transformers`` itself does: ``stable_diffusion``."""
+    siblings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """For a component, the configs of all components of its pipeline: sizes follow from them."""
+    adapter: Mapping[str, Any] | None = None
+    """adapter_config.json of a PEFT adapter."""
+    modules: tuple[Mapping[str, Any], ...] = ()
+    """What sentence-transformers runs after the transformer, in order: ``type`` (class path) and
+    ``config`` of each."""
     generation_config: Mapping[str, Any] | None = None
     processor_configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """File name (``preprocessor_config.json``) -> content."""
@@ -48,11 +66,33 @@ class ModelSpec:
 
     @property
     def architecture(self) -> str | None:
-        """First class name in ``architectures``, when there is one."""
+        """The class to build, as far as the config names one.
+
+        The first of ``architectures``; diffusers says ``_class_name``, timm ``architecture``.
+        """
+        key = _CLASS_KEYS.get(self.library)
+        if key is not None:
+            name = self.config.get(key)
+            return name if isinstance(name, str) else None
         value = self.config.get("architectures")
         if isinstance(value, list) and value and isinstance(value[0], str):
             return value[0]
         return None
+
+    @property
+    def quantisation(self) -> str | None:
+        """How the checkpoint's weights are quantised, None where they are not.
+
+        The ``quant_method`` of the config; bitsandbytes is told by its own switches in old ones.
+        """
+        config = self.config.get("quantization_config")
+        if not config:
+            return None
+        method = config.get("quant_method") if isinstance(config, Mapping) else None
+        if isinstance(method, str) and method:
+            return method
+        old = isinstance(config, Mapping) and {"load_in_8bit", "load_in_4bit"} & set(config)
+        return "bitsandbytes" if old else "unnamed"
 
     @property
     def needs_remote_code(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from op_registry.schema import Evidence, Fallback, Hazard, Support
+from tpu_audit.types.compiled import GraphBreak, Recompile
 from tpu_audit.types.trace import Role, Scalar, SourceLine, TensorRef
 
 REPORT_SCHEMA = "tpu-audit/report/1"
@@ -68,9 +69,38 @@ class OpRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CompileReport:
+    """The same phase under ``torch.compile``: a judgement of its own."""
+
+    status: Status
+    stage: str | None = None
+    """Where it stopped, for one that failed or was skipped."""
+    reason: str | None = None
+    """Why, as a sentence."""
+    reason_code: str | None = None
+    """Why, as a stable slug."""
+    verdict: Verdict
+    graphs: int = 0
+    """Graphs that the first call compiled."""
+    launches: int = 0
+    """Graphs that one call runs; more than ``graphs`` where layers share one."""
+    breaks: tuple[GraphBreak, ...] = ()
+    """Where Dynamo stopped, and why."""
+    recompiles: tuple[Recompile, ...] = ()
+    """Calls after the first, each with one thing changed, and whether they compiled anew."""
+    ops: tuple[OpRow, ...] = ()
+    """Calls of ops that the graphs make and the eager phase does not, judged."""
+    assumptions: tuple[str, ...] = ()
+    cached: bool = False
+    """It came from the cache."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PhaseReport:
     """One phase of one model at one dtype."""
 
+    component: str | None = None
+    """For a pipeline, the name of the component: ``unet``."""
     phase: str
     dtype: str
     status: Status
@@ -95,6 +125,22 @@ class PhaseReport:
     assumptions: tuple[str, ...] = ()
     cached: bool = False
     """The trace came from the cache."""
+    compiled: CompileReport | None = None
+    """The phase under ``torch.compile``, where that was asked for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComponentReport:
+    """A component of a pipeline that computes on the device; its phases bear its name."""
+
+    name: str
+    """Its name in the pipeline: ``text_encoder_2``."""
+    library: str
+    model_type: str | None = None
+    architecture: str | None = None
+    parameters: int | None = None
+    quantisation: str | None = None
+    """How its checkpoint is quantised; its phases are those of the dense model."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,8 +155,13 @@ class ModelReport:
     model_type: str | None = None
     architecture: str | None = None
     parameters: int | None = None
+    """For a pipeline, those of all components, where all could be built."""
+    quantisation: str | None = None
+    """How the checkpoint is quantised; the phases are those of the dense model."""
     redirected_from: str | None = None
     notes: tuple[str, ...] = ()
+    components: tuple[ComponentReport, ...] = ()
+    """What a pipeline is made of: it is ready when each of them is."""
     phases: tuple[PhaseReport, ...]
 
 
@@ -137,6 +188,8 @@ class Finding:
     fix: str
     model: str | None = None
     """Id of the model; None where files were checked, not a model."""
+    component: str | None = None
+    """For a pipeline, the component's name."""
     phase: str | None = None
     """The traced phase; None for a finding in a file."""
     dtype: str | None = None
@@ -177,6 +230,8 @@ class Versions:
 
     torch: str | None
     transformers: str | None
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    """Versions of diffusers, timm and peft, where a model needed one of them."""
     registry: RegistryInfo
 
 

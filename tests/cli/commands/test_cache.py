@@ -44,10 +44,11 @@ def test_info(tpu_audit: CommandLine, cache: Path) -> None:
     assert found["folders"] == [
         {"name": "resolutions", "files": 1, "bytes": 5},
         {"name": "traces", "files": 2, "bytes": 10},
+        {"name": "compilations", "files": 0, "bytes": 0},
         {"name": "checks", "files": 0, "bytes": 0},
         {"name": "crashes", "files": 0, "bytes": 0},
     ]
-    assert "traces       2      10 B" in tpu_audit("cache", "info").out
+    assert "traces        2      10 B" in tpu_audit("cache", "info").out
 
 
 def test_clean(tpu_audit: CommandLine, cache: Path) -> None:

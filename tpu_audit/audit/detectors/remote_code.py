@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpu_audit.audit.code import Code
+from tpu_audit.audit.code import Code, Said
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
+    from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
 
 CODE = Code(
@@ -24,8 +25,9 @@ CODE = Code(
 )
 
 
-def describe(spec: ModelSpec) -> str | None:
-    """Return the finding's message, or None when the repository brings no code."""
+def describe(spec: ModelSpec, _snapshot: Snapshot) -> Said | None:
+    """Return what to say, or None when the repository brings no code."""
     if not spec.needs_remote_code:
         return None
-    return f"the repository has code of its own for {spec.architecture}, which was not looked at"
+    text = f"the repository has code of its own for {spec.architecture}, which was not looked at"
+    return Said(severity=CODE.severity, message=text, fix=CODE.fix)

@@ -123,6 +123,14 @@ Examples:
     help="Recompute activations in the backward pass.",
 )
 @click.option(
+    "--compile",
+    "compiled",
+    cls=Setting,
+    is_flag=True,
+    default=False,
+    help="Run each phase under torch.compile too: graph breaks, recompilations.",
+)
+@click.option(
     "--batch", cls=Setting, type=click.IntRange(1, 65536), default=1, help="Sequences in a batch."
 )
 @click.option(
@@ -254,6 +262,7 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         optimizer=settings["optimizer"],
         autocast=settings["autocast"],
         checkpointing=settings["checkpointing"],
+        compiled=settings["compiled"],
         batch=settings["batch"],
         seq_len=settings["seq_len"],
         revision=settings["revision"],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpu_audit.render.console.words import SUPPORT_STYLES, failure, outcome
+from tpu_audit.render.console.compiled import write_compiled
+from tpu_audit.render.console.words import SUPPORT_STYLES, failure, outcome, title
 from tpu_audit.render.summary import Cost, by_hazard, by_support
 from tpu_audit.render.text import plural
 from tpu_audit.render.units import flops, share, size
-from tpu_audit.types.report import ModelReport, PhaseReport, Status, Versions
+from tpu_audit.types.report import ComponentReport, ModelReport, PhaseReport, Status, Versions
 
 if TYPE_CHECKING:
     from op_registry.schema import Hazard
@@ -20,7 +21,7 @@ Cell = str | tuple[str, str]
 def write_model(paper: Paper, model: ModelReport, versions: Versions) -> None:
     """Write the block of one model."""
     for phase in model.phases:
-        paper.line((model.target, "bold"), f"  {phase.phase} {phase.dtype}  ", outcome(phase))
+        paper.line((model.target, "bold"), f"  {title(phase)}  ", outcome(phase))
         if phase.status is not Status.TRACED:
             paper.labelled("why", failure(phase))
     _write_identity(paper, model)
@@ -46,12 +47,23 @@ def _write_identity(paper: Paper, model: ModelReport) -> None:
     name = f" ({model.id}{redirected})" if model.id != model.target or redirected else ""
     paper.labelled("config", config_source(model), name)
     if model.architecture or model.parameters is not None:
-        family = ", ".join(filter(None, (model.model_type, model.library)))
-        count = model.parameters
-        known = plural(count, "parameter") if count is not None else "parameters not counted"
-        paper.labelled("model", f"{model.architecture or 'unknown class'} ({family}), {known}")
+        paper.labelled("model", _identity(model))
+    for component in model.components:
+        paper.labelled("", f"{component.name}: {_identity(component)}")
     for note in model.notes:
         paper.labelled("note", note)
+
+
+def _identity(model: ModelReport | ComponentReport) -> str:
+    """Return class, family and size; that it is the dense model where weights are quantised."""
+    family = ", ".join(filter(None, (model.model_type, model.library)))
+    count = model.parameters
+    known = plural(count, "parameter") if count is not None else "parameters not counted"
+    dense = f"; dense: the checkpoint is quantised ({model.quantisation})"
+    return (
+        f"{model.architecture or 'unknown class'} ({family}), {known}"
+        f"{dense if model.quantisation else ''}"
+    )
 
 
 def _write_setup(paper: Paper, model: ModelReport, versions: Versions) -> None:
@@ -61,25 +73,28 @@ def _write_setup(paper: Paper, model: ModelReport, versions: Versions) -> None:
     if not traced:
         return
     first = traced[0]
+    # A pipeline's components take what their neighbours give: the assumptions say how much.
+    tokens = "" if model.components else f" x {first.seq_len} tokens"
     cached = ", from the cache" if all(phase.cached for phase in traced) else ""
     paper.labelled(
         "traced",
-        f"batch {first.batch} x {first.seq_len} tokens, {first.tracer} device{cached}",
+        f"batch {first.batch}{tokens}, {first.tracer} device{cached}",
     )
     installed = ", with its reference kernels installed" if first.reference_kernels else ""
     paper.labelled("judged", f"for {first.chip} by {judged}{installed}")
+    write_compiled(paper, traced)
 
 
 def _write_costs(paper: Paper, phase: PhaseReport, *, titled: bool) -> None:
     total = Cost.of(phase.ops)
-    title = f"{phase.phase} {phase.dtype}" if titled else "on the TPU"
+    name = title(phase) if titled else "on the TPU"
     rows = [
         _row((support.value, SUPPORT_STYLES[support]), cost, total)
         for support, cost in by_support(phase).items()
     ]
     rows += [_row(_hazard(hazard), cost, total) for hazard, cost in by_hazard(phase).items()]
     paper.blank()
-    paper.table((title, "calls", "", "FLOPs", "", "bytes", ""), rows, text=1)
+    paper.table((name, "calls", "", "FLOPs", "", "bytes", ""), rows, text=1)
     if total.uncounted:
         calls = plural(total.uncounted, "call")
         paper.line(f"  FLOPs of {calls} are not known and count as none.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from op_registry.schema import Support
 from tpu_audit.render.console.model import config_source
-from tpu_audit.render.console.words import failure, outcome
+from tpu_audit.render.console.words import failure, outcome, title
 from tpu_audit.render.summary import Cost, by_support, not_audited, severities
 from tpu_audit.render.text import plural
 from tpu_audit.render.units import share
@@ -50,12 +50,13 @@ def _row(report: Report, model: ModelReport, phase: PhaseReport) -> list[Cell]:
     mine = [
         finding
         for finding in report.findings
-        if (finding.model, finding.phase, finding.dtype) == (model.id, phase.phase, phase.dtype)
+        if (finding.model, finding.component, finding.phase, finding.dtype)
+        == (model.id, phase.component, phase.phase, phase.dtype)
     ]
     word, style = outcome(phase)
     name: list[Cell] = [
         model.target,
-        f"{phase.phase} {phase.dtype}",
+        title(phase),
         (word.lower().partition(" (")[0], style),
     ]
     if phase.status is not Status.TRACED:

@@ -9,7 +9,7 @@ from tpu_audit.render.console.model import write_model
 from tpu_audit.render.console.overview import write_overview
 from tpu_audit.render.console.paper import Paper
 from tpu_audit.render.console.scope import write_next, write_scope
-from tpu_audit.render.console.words import outcome
+from tpu_audit.render.console.words import outcome, title
 from tpu_audit.types.report import Status
 
 if TYPE_CHECKING:
@@ -50,4 +50,4 @@ def _write_verdicts(paper: Paper, report: Report) -> None:
     """Write one line a phase: all that ``--quiet`` leaves."""
     for model in report.models:
         for phase in model.phases:
-            paper.line(model.target, f" {phase.phase} {phase.dtype} ", outcome(phase))
+            paper.line(model.target, f" {title(phase)} ", outcome(phase))

@@ -21,6 +21,12 @@ SUPPORT_STYLES = {
 }
 
 
+def title(phase: PhaseReport) -> str:
+    """Return what was traced: ``forward bfloat16``, of a pipeline ``unet: forward bfloat16``."""
+    component = f"{phase.component}: " if phase.component else ""
+    return f"{component}{phase.phase} {phase.dtype}"
+
+
 def outcome(phase: PhaseReport) -> tuple[str, str]:
     """Return the verdict of a traced phase, or what became of it, with its style."""
     if phase.status is Status.TRACED:

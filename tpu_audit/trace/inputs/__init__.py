@@ -8,6 +8,7 @@ from tpu_audit.trace.inputs import (
     audio,
     codebooks,
     conversation,
+    diffusion,
     document,
     encoder_decoder,
     extras,
@@ -22,6 +23,7 @@ from tpu_audit.trace.inputs import (
     states,
     text,
     time_series,
+    timm,
     video,
     vision,
     workarounds,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 
 BUILDERS: tuple[Builder, ...] = (
+    timm.BUILDER,
     robotics.BUILDER,
     perceiver.BUILDER,
     phi4.BUILDER,
@@ -61,6 +64,8 @@ def build_inputs(ctx: InputContext) -> Inputs:
     whose required arguments the builder that serves it does not know.
     """
     try:
+        if diffusion.applies(ctx):
+            return diffusion.build(ctx)
         inputs = _builder(ctx).build(ctx)
         extras.complete(ctx, inputs)
         workarounds.apply(ctx, inputs)

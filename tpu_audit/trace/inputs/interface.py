@@ -51,7 +51,7 @@ class InputContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
-    """Keyword arguments of forward, and what was assumed to make them.
+    """Keyword arguments of what is run, and what was assumed to make them.
 
     A value is :class:`Floats`, a real CPU tensor of integers or booleans (its values steer the
     model: token ids, masks, grids), a plain Python value, or a list or tuple of those.
@@ -60,6 +60,8 @@ class Inputs:
     kwargs: dict[str, Any]
     assumptions: list[str] = field(default_factory=list)
     """One sentence each, for the report: ``image 336x336, 576 placeholder tokens``."""
+    method: str = "forward"
+    """What is run of the model: ``decode`` of an autoencoder, for one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

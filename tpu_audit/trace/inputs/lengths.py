@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tpu_audit.trace.inputs.diffusion import prompts
 from tpu_audit.trace.inputs.fields import as_int, own, text_section
 
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ _LIMITS = (
 
 
 def sequence_length(ctx: InputContext, assumptions: list[str]) -> int:
-    """Return ``seq_len`` of the settings, or what the positions of the model allow."""
-    asked = ctx.settings.seq_len
+    """Return ``seq_len`` of the settings, or what the positions of the model allow.
+
+    A text encoder of a pipeline gets as many tokens as the pipeline pads prompts to.
+    """
+    asked = prompts.padded_length(ctx) or ctx.settings.seq_len
     limit = position_limit(ctx)
     if limit is None or asked <= limit:
         return asked

@@ -1,15 +1,17 @@
-"""One call of the model's forward, without gradients."""
+"""One call of the model's forward, or of the method that inference runs, without gradients."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tpu_audit.trace.phases.interface import attempt
+from tpu_audit.trace.phases.interface import attempt, autocasting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tpu_audit.trace.phases.interface import Subject
 
 NAME = "forward"
@@ -21,7 +23,19 @@ def run(subject: Subject) -> None:
     hint = "the config may be incomplete, or these inputs may not fit the model"
     recorder.enter(NAME)
     try:
-        with torch.no_grad():
-            attempt(partial(subject.model, **subject.inputs), NAME, hint)
+        with torch.no_grad(), autocasting(subject.settings):
+            attempt(partial(_call(subject), **subject.inputs), NAME, hint)
     finally:
         recorder.enter(None)
+
+
+def _call(subject: Subject) -> Callable[..., Any]:
+    """Return what to call; what a method runs by itself counts as the model's."""
+    if subject.method == "forward":
+        return subject.entry
+
+    def call(**inputs: Any) -> Any:
+        with subject.places.within():
+            return subject.entry(**inputs)
+
+    return call

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tpu_audit.trace import guesses
-from tpu_audit.trace.phases.interface import attempt
+from tpu_audit.trace.phases.interface import attempt, autocasting
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _DECODER = "decoder_"
 _LOOP = "transformers/generation/"
 
 
-class _Enough(BaseException):
+class Enough(BaseException):
     """Ends a generation that has shown its steps; not an Exception, so that no model catches it."""
 
 
@@ -54,8 +54,9 @@ def run(subject: Subject) -> None:
             skipped=True,
             hint="trace its forward phase",
         )
-    arguments = _arguments(subject)
-    settled = _generation_config(subject)
+    arguments = arguments_of(subject)
+    settled = settle(subject, subject.settings.kv_cache, _TOKENS)
+    subject.assumptions.append(_say(settled, subject))
     generate: Any = subject.model.generate
     call = partial(generate, **arguments, generation_config=settled)
     hint = "the config or generation_config.json may be incomplete"
@@ -64,7 +65,8 @@ def run(subject: Subject) -> None:
     goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(_LOOP))
     recorder.enter(PREFILL)
     try:
-        with torch.no_grad(), goes_on, _steps(subject), contextlib.suppress(_Enough):
+        casting = autocasting(subject.settings)
+        with torch.no_grad(), casting, goes_on, _steps(subject), contextlib.suppress(Enough):
             attempt(call, "generate", hint)
     finally:
         recorder.enter(None)
@@ -92,7 +94,7 @@ def _steps(subject: Subject) -> Iterator[None]:
         if steps == 2:  # noqa: PLR2004 - the second step
             subject.recorder.enter(DECODE)
         elif steps > 2:  # noqa: PLR2004
-            raise _Enough
+            raise Enough
 
     def leave(_module: nn.Module, _args: Any, _out: Any) -> None:
         nonlocal depth
@@ -108,7 +110,7 @@ def _steps(subject: Subject) -> Iterator[None]:
             handle.remove()
 
 
-def _arguments(subject: Subject) -> dict[str, Any]:
+def arguments_of(subject: Subject) -> dict[str, Any]:
     """Return what a processor would give: no labels, no tokens for the decoder."""
     return {
         name: value
@@ -117,23 +119,22 @@ def _arguments(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _generation_config(subject: Subject) -> Any:
-    """Return the model's own generation config, bounded to a few tokens."""
+def settle(subject: Subject, kv_cache: str, tokens: int) -> Any:
+    """Return the model's own generation config, bounded to a few tokens, with this cache."""
     config = _own_config(subject)
     asked = {
         "max_length": None,
-        "max_new_tokens": _TOKENS,
+        "max_new_tokens": tokens,
         "min_length": 0,
         "min_new_tokens": None,
         "use_cache": True,
         "return_dict_in_generate": False,
-        "cache_implementation": _CACHES[subject.settings.kv_cache],
+        "cache_implementation": _CACHES[kv_cache],
         "disable_compile": True,  # the calls of eager execution are what is traced
     }
     for name, value in asked.items():
         setattr(config, name, value)
     _settle_tokens(config, subject)
-    subject.assumptions.append(_say(config, subject))
     return config
 
 

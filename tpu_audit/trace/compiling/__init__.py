@@ -1,0 +1,1 @@
+"""A phase under Dynamo, on the pretended device: graphs, breaks, and what compiles anew."""
