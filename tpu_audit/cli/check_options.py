@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tpu_audit.cli.options import PatternTable, SharedSetting
+from tpu_audit.cli.options import PatternTable, SharedSetting, together
 
 if TYPE_CHECKING:
     from tpu_audit.check.options import CheckOptions
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def rule_options() -> Callable[[F], F]:
     """Add the options that choose rules and files."""
-    options = [
+    return together(
         click.option(
             "--select",
             cls=SharedSetting,
@@ -72,14 +72,7 @@ def rule_options() -> Callable[[F], F]:
             metavar="N",
             help="Processes to use. Default: one a core.",
         ),
-    ]
-
-    def add(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
+    )
 
 
 def flat_codes(

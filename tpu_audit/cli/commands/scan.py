@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.cli import gate, outputs
 from tpu_audit.cli.app import App, current_app
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting, registry_option
-from tpu_audit.cli.params import DtypeList, OutputSpec, flat_dtypes
+from tpu_audit.cli.params import DtypeList, flat_dtypes
+from tpu_audit.cli.report_options import (
+    gate_options,
+    planned_outputs,
+    report_options,
+    warn_of_hidden,
+)
 from tpu_audit.render.formats import FORMATS, renderer
-from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode, UsageError
-from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
     from tpu_audit.api import ScanOptions
     from tpu_audit.types.report import Report
 
-_FAIL_ON = (*(severity.value for severity in Severity), gate.NEVER)
 _TRACERS = ("pretended", "torch_tpu")
 
 _EPILOG = """\b
@@ -36,25 +38,7 @@ Examples:
 
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
-@click.option(
-    "-f",
-    "--format",
-    "fmt",
-    cls=Setting,
-    type=click.Choice(list(FORMATS)),
-    default="console",
-    help="What to print on stdout.",
-)
-@click.option(
-    "-o",
-    "--output",
-    cls=Setting,
-    type=OutputSpec(FORMATS),
-    multiple=True,
-    default=(),
-    metavar="FORMAT=PATH",
-    help="Also write a report to a file, '-' for stdout; repeatable.",
-)
+@report_options(FORMATS)
 @click.option(
     "--dtype",
     "dtypes",
@@ -110,16 +94,7 @@ Examples:
     metavar="PATH",
     help="Python interpreter that has torch-tpu, for --tracer torch_tpu. Default: this one.",
 )
-@click.option(
-    "--fail-on",
-    cls=Setting,
-    type=click.Choice(_FAIL_ON),
-    default="error",
-    help="Least severity of a finding that makes the exit code 1.",
-)
-@click.option(
-    "--exit-zero", cls=Setting, is_flag=True, default=False, help="Exit 0 even with findings."
-)
+@gate_options()
 @click.option(
     "--allow-incomplete",
     cls=Setting,
@@ -156,8 +131,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
     if settings["revision"] and len(targets) > 1:
         hint = f"write the revision at each target: {targets[0]}@{settings['revision']}"
         raise UsageError("--revision is for a single target", hint=hint)
-    fmt_given = ctx.get_parameter_source("fmt") is ParameterSource.COMMANDLINE
-    planned = outputs.plan(settings["fmt"], settings["output"], fmt_given=fmt_given)
+    planned = planned_outputs(ctx, settings)
     report = _scan(app, targets, settings)
     outputs.write(app.out, planned, lambda fmt, view: renderer(fmt).render(report, view))
     rules = gate.Gate(
@@ -215,5 +189,5 @@ def _conclude(app: App, report: Report, rules: gate.Gate) -> ExitCode:
         names = ", ".join(undone[:3]) + (f" and {len(undone) - 3} more" if undone[3:] else "")
         app.out.warning(f"--allow-incomplete: the exit code hides what was not audited: {names}")
     if failing and rules.exit_zero and code is ExitCode.CLEAN:
-        app.out.warning(f"--exit-zero: the exit code hides {plural(failing, 'finding')}")
+        warn_of_hidden(app.out, failing)
     return code
