@@ -11,12 +11,11 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
+from op_registry.reference.kernels import _fused as fused
 from op_registry.reference.kernels._packed_expected import sequence_by_sequence
 from op_registry.reference.kernels._segments import allowed, segments
 
 _NAME = "_efficient_attention_forward"
-_ALIGNED = 32
-"""CUDA's kernel fills up the rows of the log-sum-exp to a multiple of this."""
 _FREE, _FROM_START, _FROM_END = 0, 1, 2
 """Values of ``custom_mask_type``: not causal, causal aligned at the start, at the end."""
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, int, int]
@@ -51,10 +50,9 @@ def _expected(
         flat = (query[0], key[0], value[0])
         packed, sums = sequence_by_sequence(flat, ends, window, scale, causal=causal)
         out, rows = packed.unsqueeze(0), list(sums.split(cu_seqlens_q.diff().tolist(), -1))
-    wanted = -(-most[0] // _ALIGNED) * _ALIGNED
-    pads = [torch.nn.functional.pad(r, (0, wanted - r.shape[-1]), value=math.inf) for r in rows]
-    logsumexp = torch.stack(pads).detach().to(attention.wide(query).dtype)
-    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *_state(query), *most
+    pads = torch.stack([fused.filled(row, most[0]) for row in rows])
+    logsumexp = pads.detach().to(attention.wide(query).dtype)
+    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *fused.state(query), *most
 
 
 def _dense(
@@ -70,12 +68,6 @@ def _dense(
     keep = torch.ones(scores.shape[-2:], dtype=torch.bool)
     scores = scores if kind == _FREE else scores.masked_fill(~keep.tril(shift), -math.inf)
     return (scores.softmax(-1) @ v).transpose(1, 2), attention.wide(scores.logsumexp(-1))
-
-
-def _state(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return seed and offset of the random generator, which nothing draws from."""
-    zeros = torch.zeros((), dtype=torch.int64, device=query.device)
-    return zeros, torch.zeros_like(zeros)
 
 
 @kernel(
@@ -120,7 +112,7 @@ def efficient_attention_packed(
     rows = _rows(logsumexp, cu_seqlens_q, longest)
     rows = rows if compute_log_sumexp else rows[..., :0]
     most = (longest, key.shape[1] if max_seqlen_k is None else max_seqlen_k)
-    return out.transpose(1, 2), rows, *_state(query), *most
+    return out.transpose(1, 2), rows, *fused.state(query), *most
 
 
 def _bias(
@@ -141,12 +133,11 @@ def _bias(
 
 def _rows(logsumexp: torch.Tensor, ends: torch.Tensor | None, longest: int) -> torch.Tensor:
     """Return (B, H, L) ``logsumexp`` by sequence, filled up with infinity."""
-    wanted = -(-longest // _ALIGNED) * _ALIGNED
     if ends is None:
-        pad = wanted - logsumexp.shape[-1]
-        return torch.nn.functional.pad(logsumexp, (0, pad), value=math.inf)
+        return fused.filled(logsumexp, longest)
     starts, tokens = ends.to(torch.int64), logsumexp.shape[-1]
-    token = starts[:-1].unsqueeze(1) + torch.arange(wanted, device=ends.device)
+    places = torch.arange(fused.filled_length(longest), device=ends.device)
+    token = starts[:-1].unsqueeze(1) + places
     found = logsumexp[0][:, token.clamp(max=tokens - 1)].transpose(0, 1)
     return torch.where((token < starts[1:].unsqueeze(1)).unsqueeze(1), found, math.inf)
 

@@ -10,6 +10,7 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
+from op_registry.reference.kernels import _fused as fused
 from op_registry.reference.kernels._packed_expected import sequence_by_sequence
 from op_registry.reference.kernels._segments import allowed, segments
 
@@ -38,14 +39,7 @@ def _expected(
     triple, ends = (query, key, value), (cum_seq_q, cum_seq_k)
     window = (window_size_left, window_size_right)
     out, logsumexp = sequence_by_sequence(triple, ends, window, scale, causal=is_causal)
-    return out, logsumexp.detach(), *_unused(query)
-
-
-def _unused(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what only dropout and its debugging need: seed, offset and an empty mask."""
-    seed = torch.zeros(2, dtype=torch.uint64, device=query.device)
-    offset = torch.zeros((), dtype=torch.uint64, device=query.device)
-    return seed, offset, query.new_zeros(0)
+    return out, logsumexp.detach(), *fused.flash_state(query)
 
 
 @kernel(
@@ -93,7 +87,7 @@ def flash_attention_packed(
     out = out.transpose(1, 2)
     if cum_seq_q is not None:
         out, logsumexp = out[0], logsumexp[0]
-    return out, logsumexp, *_unused(query)
+    return out, logsumexp, *fused.flash_state(query)
 
 
 def _refuse(**given: torch.Tensor | None) -> None:
@@ -114,10 +108,10 @@ def _heads_first(
         (query, key, value) if ends is None else (one.unsqueeze(0) for one in (query, key, value))
     )
     q, k, v = (one.transpose(1, 2) for one in given)
-    if q.shape[1] % k.shape[1]:
-        raise RuntimeError(f"{_NAME}: {k.shape[1]} heads of keys do not divide {q.shape[1]}")
-    repeated = q.shape[1] // k.shape[1]
-    return [q, *(one.repeat_interleave(repeated, 1) if repeated > 1 else one for one in (k, v))]
+    if k.shape[1] != v.shape[1] or q.shape[1] % k.shape[1]:
+        heads = f"{k.shape[1]} heads of keys, {v.shape[1]} of values"
+        raise RuntimeError(f"{_NAME}: {heads} are not the same divisor of {q.shape[1]}")
+    return [q, fused.repeated(q, k), fused.repeated(q, v)]
 
 
 def _mask(
@@ -219,8 +213,5 @@ def flash_attention_packed_backward(
 
 def _back(grad: torch.Tensor, like: torch.Tensor, *, packed: bool) -> torch.Tensor:
     """Return (B, H, tokens, E) ``grad`` shaped like ``like``: summed over the heads that share."""
-    heads = like.shape[-2]
-    batch, repeated, tokens, width = grad.shape
-    shared = grad.reshape(batch, heads, repeated // heads, tokens, width).sum(2)
-    found = shared.transpose(1, 2).to(like.dtype)
+    found = fused.gathered(grad, like.shape[-2]).transpose(1, 2).to(like.dtype)
     return found[0] if packed else found
