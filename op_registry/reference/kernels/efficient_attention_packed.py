@@ -12,15 +12,14 @@ import torch
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
 from op_registry.reference.kernels import _fused as fused
-from op_registry.reference.kernels._packed_expected import sequence_by_sequence
-from op_registry.reference.kernels._segments import allowed, segments
+from op_registry.reference.kernels._packed_expected import gradients_from, sequence_by_sequence
+from op_registry.reference.kernels._segments import Ends, allowed_in, segments
 
 _NAME = "_efficient_attention_forward"
 _FREE, _FROM_START, _FROM_END = 0, 1, 2
 """Values of ``custom_mask_type``: not causal, causal aligned at the start, at the end."""
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, int, int]
 Gradients = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None]
-Ends = tuple[torch.Tensor | None, torch.Tensor | None]
 
 
 def _expected(
@@ -123,11 +122,8 @@ def _bias(
         raise RuntimeError(f"{_NAME}: custom_mask_type is 0, 1 or 2, not {kind}")
     if kind == _FREE and ends == (None, None):
         return bias
-    places = [
-        segments(one.shape[2], end, one.device) for one, end in zip((query, key), ends, strict=True)
-    ]
     right = None if kind == _FREE else 0
-    keep = allowed(*places, left=None, right=right, last=kind == _FROM_END)
+    keep = allowed_in(query, key, ends, left=None, right=right, last=kind == _FROM_END)
     return keep if bias is None else torch.where(keep, attention.wide(bias), -math.inf)
 
 
@@ -172,21 +168,19 @@ def _backward_expected(
     scale: float | None = None,
 ) -> Gradients:
     del max_seqlen_q, max_seqlen_k, logsumexp, dropout_p, philox_seed, philox_offset
-    given, upper = (query, key, value), attention.wide(grad_out_)
+    given = (query, key, value)
     q, k, v = (attention.wide(one).detach().requires_grad_() for one in given)
     of_bias = None if bias is None else attention.wide(bias).detach().requires_grad_()
     with torch.enable_grad():
         if cu_seqlens_q is None:
-            found = _dense((q, k, v), of_bias, custom_mask_type, scale)
+            made = _dense((q, k, v), of_bias, custom_mask_type, scale)
         else:
             ends, causal = (cu_seqlens_q, cu_seqlens_k), custom_mask_type == _FROM_END
             flat = (q[0], k[0], v[0])
-            made = sequence_by_sequence(flat, ends, (None, None), scale, causal=causal)
-            found = (made[0].unsqueeze(0), made[1].unsqueeze(0))
-        # The backward starts from ``out`` as it was rounded, which tilts every row of the scores.
-        tilt = (upper * (found[0].detach() - attention.wide(out))).sum(-1).mT
-        wanted = [q, k, v, *([] if of_bias is None or not bias_requires_grad else [of_bias])]
-        grads = torch.autograd.grad(found, wanted, (upper, tilt))
+            packed = sequence_by_sequence(flat, ends, (None, None), scale, causal=causal)
+            made = (packed[0].unsqueeze(0), packed[1].unsqueeze(0))
+    wanted = [q, k, v, *([] if of_bias is None or not bias_requires_grad else [of_bias])]
+    grads = gradients_from(grad_out_, out, made, wanted)
     made_q, made_k, made_v = (g.to(one.dtype) for g, one in zip(grads, given, strict=False))
     last = grads[3].to(bias.dtype) if bias is not None and bias_requires_grad else None
     return made_q, made_k, made_v, last

@@ -11,8 +11,12 @@ import torch
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
 from op_registry.reference.kernels import _fused as fused
-from op_registry.reference.kernels._packed_expected import sequence_by_sequence
-from op_registry.reference.kernels._segments import allowed, segments
+from op_registry.reference.kernels._packed_expected import (
+    Window,
+    gradients_from,
+    sequence_by_sequence,
+)
+from op_registry.reference.kernels._segments import Ends, allowed_in
 
 _NAME = "_flash_attention_forward"
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -117,18 +121,15 @@ def _heads_first(
 def _mask(
     query: torch.Tensor,
     key: torch.Tensor,
-    ends: tuple[torch.Tensor | None, torch.Tensor | None],
-    window: tuple[int | None, int | None],
+    ends: Ends,
+    window: Window,
     is_causal: bool,
 ) -> torch.Tensor | None:
     left, right = (None if side is None or side < 0 else side for side in window)
     right = 0 if is_causal else right
     if ends == (None, None) and left is right is None:
         return None
-    places = [
-        segments(one.shape[2], end, one.device) for one, end in zip((query, key), ends, strict=True)
-    ]
-    return allowed(*places, left=left, right=right)
+    return allowed_in(query, key, ends, left=left, right=right)
 
 
 def _backward_expected(
@@ -154,12 +155,10 @@ def _backward_expected(
     del max_q, max_k, dropout_p, logsumexp, rng_state, unused
     given, ends = (query, key, value), (cum_seq_q, cum_seq_k)
     q, k, v = (attention.wide(one).detach().requires_grad_() for one in given)
-    window, upper = (window_size_left, window_size_right), attention.wide(grad_out)
+    window = (window_size_left, window_size_right)
     with torch.enable_grad():
-        found = sequence_by_sequence((q, k, v), ends, window, scale, causal=is_causal)
-        # The backward starts from ``out`` as it was rounded, which tilts every row of the scores.
-        tilt = (upper * (found[0].detach() - attention.wide(out))).sum(-1).mT
-        grads = torch.autograd.grad(found, (q, k, v), (upper, tilt))
+        made = sequence_by_sequence((q, k, v), ends, window, scale, causal=is_causal)
+    grads = gradients_from(grad_out, out, made, (q, k, v))
     of_q, of_k, of_v = (grad.to(one.dtype) for grad, one in zip(grads, given, strict=True))
     return of_q, of_k, of_v
 

@@ -67,8 +67,9 @@ def test_what_it_cannot_do_is_refused(given: dict[str, Any], message: str) -> No
 def test_heads_that_cannot_be_shared_are_refused(keys: int, values: int) -> None:
     """Keys and values have the same number of heads, which divides that of the queries."""
     query, key, value = (torch.zeros(5, heads, 8) for heads in (4, keys, values))
+    numbers: tuple[Any, ...] = (3, 3, 0.0, False, False)
     with pytest.raises(RuntimeError, match=f"{keys} heads of keys, {values} of values are not"):
-        flash_attention_packed(query, key, value, ENDS, ENDS, 3, 3, 0.0, False, False)
+        flash_attention_packed(query, key, value, ENDS, ENDS, *numbers)
 
 
 def test_the_public_function_runs_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
