@@ -28,7 +28,7 @@ back is missed for."""
 OUTAGE_WORTH_S = 0.5
 """Failures quicker than this are not remembered: asking again costs next to nothing."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever ModelSpec or its parsing changes; other records are ignored."""
 
 
