@@ -57,6 +57,7 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case("from .imports import *\nt = LongTensor([1])\n"),
         Case(
             "from typing import Union\nimport torch\n"
             "Bools = Union[torch.BoolTensor, torch.cuda.BoolTensor]\n"

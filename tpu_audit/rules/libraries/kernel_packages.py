@@ -168,6 +168,17 @@ STATE_SPACES = (
 )
 GRAPHS = (
     Package(
+        name="sums of PyTorch Geometric's `torch_scatter`",
+        imports=(
+            *("torch_scatter.scatter_add", "torch_scatter.scatter_sum"),
+            *("torch_scatter.scatter_mean", "torch_scatter.scatter_std"),
+        ),
+        needs="they run as `Tensor.scatter_add_`, but the package is a compiled extension, with "
+        "wheels for CUDA's and the CPU's builds of torch alone",
+        instead="use `torch_geometric.utils.scatter` or `Tensor.index_add_`",
+        runs_on_host=True,
+    ),
+    Package(
         name="PyTorch Geometric's extensions",
         imports=("torch_scatter", "torch_sparse", "torch_cluster", "torch_spline_conv", "pyg_lib"),
         projects=("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib"),
