@@ -16,7 +16,8 @@ from tpu_audit.check.discover import Discovery, Source, discover
 from tpu_audit.check.file_check import read_bytes
 from tpu_audit.check.grouping import RANK, grouped
 from tpu_audit.check.options import CheckOptions
-from tpu_audit.check.pool import Job, Settings, check_files, usable_cores
+from tpu_audit.check.pool import Job, Settings, check_files
+from tpu_audit.check.processes import usable_cores
 from tpu_audit.check.result import FileResult, Gap, Item
 from tpu_audit.check.selection import PerFile, all_rules, ignored_in, per_file, selected
 from tpu_audit.check.silence import judge
