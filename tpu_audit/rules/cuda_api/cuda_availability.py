@@ -83,6 +83,12 @@ RULE = Rule(
         ),
         Case("import torch\nraise ValueError(f'no CUDA: {torch.cuda.is_available()}, {device}')\n"),
         Case("import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n"),
+        Case('import torch\nx = x.to(f"cuda:{torch.cuda.current_device()}")\n'),
+        Case('import torch\nd = torch.device("cuda", torch.cuda.current_device())\n'),
+        Case(
+            "import torch\nif torch.cuda.is_available() and not torch.cuda.is_bf16_supported():\n"
+            "    raise ValueError('too old')\n"
+        ),
     ),
     invalid=(
         Case(
@@ -147,6 +153,11 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "import torch\npin = torch.cuda.is_available()\nd = Loader(x, pin_memory=pin)\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nassert ok, f'on {torch.cuda.current_device()}'\n",
             lines=(2,),
             severity=Severity.INFO,
@@ -178,6 +189,8 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     if _chooses_device(node, module) or _chooses_setting(node, module):
         return
     if isinstance(module.statement(node), ast.Raise) or _skips_test(node, module):
+        return
+    if _is_index(node, module) or _spares_refusal(node, module):
         return
     place, effect, severity = _NAMES[name]
     guarded = guard_of(node, module)
@@ -219,9 +232,24 @@ def _decides(node: ast.expr, module: Module) -> bool:
     if isinstance(parent, ast.If) and child is parent.test:
         return _differs(parent, module)
     if isinstance(parent, ast.Assign):
+        if _is_for_pinning(parent, module):
+            return False
         name = module.code(parent.targets[0])
         return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
     return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+
+
+def _is_for_pinning(statement: ast.Assign, module: Module) -> bool:
+    """Tell a flag that loaders alone take, for what a TPU does without."""
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [use for use in module.index.names[target.id] if isinstance(use.ctx, ast.Load)]
+    parents = [module.parent(use) for use in uses]
+    return bool(uses) and all(
+        isinstance(parent, ast.keyword) and parent.arg in {"pin_memory", "non_blocking"}
+        for parent in parents
+    )
 
 
 def _differs(choice: ast.If, module: Module) -> bool:
@@ -350,6 +378,36 @@ def _explains(node: ast.expr, module: Module) -> bool:
     while isinstance(parent, ast.expr | ast.keyword):
         child, parent = parent, module.parent(parent)
     return isinstance(parent, ast.Assert) and child is parent.msg
+
+
+def _is_index(node: ast.expr, module: Module) -> bool:
+    """Tell the index of ``torch.device(f"cuda:{...}")``: the rule on such devices has it."""
+    call = module.parent(node)
+    value = module.parent(call) if isinstance(call, ast.Call) else None
+    device = module.parent(value) if isinstance(value, ast.FormattedValue) else value
+    if isinstance(device, ast.JoinedStr):
+        return any(sink.node is device for sink in module.sinks)
+    return (
+        isinstance(device, ast.Call)
+        and len(device.args) > 1
+        and module.is_named(device.func, "torch.device")
+    )
+
+
+def _spares_refusal(node: ast.expr, module: Module) -> bool:
+    """Tell ``if torch.cuda.is_available() and not ...: raise``, which a TPU does well to skip."""
+    child: ast.AST = node
+    parent = module.parent(node)
+    while isinstance(parent, ast.expr):
+        child, parent = parent, module.parent(parent)
+    return (
+        isinstance(parent, ast.If)
+        and child is parent.test
+        and isinstance(parent.test, ast.BoolOp)
+        and module.truth(parent.test) is False
+        and isinstance(parent.body[-1], ast.Raise)
+        and not parent.orelse
+    )
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

@@ -107,6 +107,11 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import os\nlog.info("on %s", os.environ.get("CUDA_VISIBLE_DEVICES"))\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
             lines=(2,),
             severity=Severity.INFO,
@@ -157,6 +162,8 @@ def _is_idle(node: ast.AST, name: str, module: Module) -> bool:
     parent: ast.AST | None = node
     while isinstance(parent, ast.expr):
         parent = module.parent(parent)
+        if isinstance(parent, ast.Call) and says(parent.func):
+            return True
         if isinstance(parent, ast.FormattedValue):
             return isinstance(module.statement(node), ast.Raise) or _says(parent, module)
     statement = module.statement(node)

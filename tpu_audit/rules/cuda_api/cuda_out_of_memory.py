@@ -83,6 +83,11 @@ RULE = Rule(
             lines=(1,),
         ),
         Case(
+            "import torch\nOOM = getattr(torch.cuda, 'OutOfMemoryError', MemoryError)\ntry:\n"
+            "    f()\nexcept OOM:\n    g()\n",
+            lines=(5,),
+        ),
+        Case(
             "import torch\nif isinstance(error, torch.cuda.OutOfMemoryError):\n    retry()\n",
             lines=(2,),
         ),
@@ -98,6 +103,21 @@ RULE = Rule(
 @RULE.use(*names_of("TPA212"), _ANY_DEVICE)
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find handlers of the class, unless RuntimeError is handled too."""
+    for place in (node, *_kept_under(node, module)):
+        yield from _judged(place, name, module)
+
+
+def _kept_under(node: ast.expr, module: Module) -> list[ast.Name]:
+    """Return the uses of ``OOM`` after ``OOM = getattr(torch.cuda, "OutOfMemoryError", ...)``."""
+    statement = module.parent(node)
+    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Assign):
+        return []
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    uses = [use for name in names for use in module.index.names[name]]
+    return [use for use in uses if isinstance(use.ctx, ast.Load)]
+
+
+def _judged(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     handler = _handler(node, module)
     caught = handler is not None and not _catches_parent(handler, module)
     if caught or _is_asked_for(node, module):

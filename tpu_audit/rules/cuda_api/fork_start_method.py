@@ -78,6 +78,11 @@ RULE = Rule(
             "ctx = multiprocessing.get_context(method='spawn')\n",
         ),
         Case(
+            "ctx = mp.get_context('fork')\nx = torch.ones(2)\n",
+            lines=(1,),
+            fixed="ctx = mp.get_context('spawn')\nx = torch.ones(2)\n",
+        ),
+        Case(
             "from torch.utils.data import DataLoader\n"
             'loader = DataLoader(ds, num_workers=8, multiprocessing_context="fork")\n',
             lines=(2,),
@@ -174,7 +179,8 @@ def _is_start_method(constant: ast.Constant, module: Module) -> bool:
 
 
 def _has_torch(module: Module) -> bool:
-    return any(root.startswith("torch") for root in module.libraries.roots)
+    roots = module.libraries.roots
+    return any(root.startswith("torch") for root in roots) or "torch" in module.index.names
 
 
 def _fix(constant: ast.Constant, written: str, module: Module) -> Fix | None:

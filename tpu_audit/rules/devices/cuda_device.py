@@ -15,7 +15,9 @@ from tpu_audit.rules.devices.literals import (
     is_foreign,
     is_of_cuda,
     is_stored,
+    is_taken_back,
     names_index,
+    only_compared,
     over_literal,
 )
 from tpu_audit.rules.edits import Applicability
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
+_RAISES = 'the device "cuda" raises on a TPU: PyTorch is built without CUDA there'
+_STORED = 'a TPU has no device "cuda": what is placed there raises'
+_AUTOCAST = 'autocast for "cuda" warns on a TPU, and leaves the precision as it is'
 _DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
 """Defaults can be overridden: another rule's."""
 _KINDS = (
@@ -85,6 +90,17 @@ RULE = Rule(
             '    return torch.device("cuda")\n'
         ),
         Case('import torch\ns = torch.load(p, map_location=torch.device("cuda"))\n'),
+        Case('import torch\nseed(device.type == torch.device("cuda").type)\n'),
+        Case(
+            "import torch\ndef get(device):\n    if device == 'auto':\n        device = 'cuda'\n"
+            "    device = torch.device(device)\n"
+            "    if device.type == 'cuda' and not torch.cuda.is_available():\n"
+            "        return torch.device('cpu')\n    return device\n"
+        ),
+        Case(
+            'device_type = "npu" if is_npu_available() else "cuda"\n'
+            "n = len([d for d in places if torch.device(d).type == device_type])\n"
+        ),
     ),
     invalid=(
         Case(
@@ -125,6 +141,14 @@ RULE = Rule(
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
         Case(
+            'from enum import Enum\nclass Device(str, Enum):\n    CPU = "cpu"\n    CUDA = "cuda"\n'
+            "model.to(Device.CUDA.value)\n",
+            lines=(5,),
+        ),
+        Case(
+            "def load(torch):\n    return torch.zeros(2, device=torch.device('cuda'))\n", lines=(2,)
+        ),
+        Case(
             "from torch.distributed.device_mesh import init_device_mesh\n"
             'mesh = init_device_mesh("cuda", (8,))\n',
             lines=(2,),
@@ -138,24 +162,29 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
     if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
         return
-    if has_owner(sink, module):
+    if has_owner(sink, module) or only_compared(sink, module):
         return
     weak = is_stored(sink)
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue
-        if is_of_cuda(possible.node, module):
+        if is_of_cuda(possible.node, module) or is_taken_back(possible, module):
             continue
         if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
             continue
-        if _is_constant(possible.node, module):
-            continue
+        place = possible.node
+        if _is_constant(place, module):
+            if module.statement(sink.node) is module.statement(place):
+                continue
+            place = sink.node
         mild = weak or is_fallback(possible, module) or _is_autocast(sink)
+        effect = _STORED if weak else _RAISES
+        fixable = place is possible.node
         yield module.hit(
-            possible.node,
-            'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
+            place,
+            _AUTOCAST if _is_autocast(sink) else effect,
             "use the accelerator's device",
-            fix=over_literal(possible.node, module, Applicability.UNSAFE),
+            fix=over_literal(place, module, Applicability.UNSAFE) if fixable else None,
             severity=Severity.WARNING if mild else None,
         )
 

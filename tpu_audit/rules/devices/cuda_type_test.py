@@ -145,6 +145,11 @@ RULE = Rule(
             lines=(1,),
             severity=Severity.INFO,
         ),
+        Case(
+            "import torch\nif device == torch.device('cuda'):\n    y = y.cpu()\nz = y.numpy()\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
         Case("fast = 'cuda' in str(device) and n % 8 == 0\n", lines=(1,), severity=Severity.INFO),
     ),
 )
@@ -157,7 +162,8 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if found is None or is_foreign(module):
         return
     test, device = found
-    if is_torch_device(device, module) or module.truth(test) is None:
+    is_text = not isinstance(module.parent(constant), ast.Call) or module.parent(constant) is test
+    if (is_text and is_torch_device(device, module)) or module.truth(test) is None:
         return
     changed = lasting_effect(test, module)
     if changed in {Effect.NOTHING, Effect.REJECTED, Effect.KERNEL}:

@@ -76,12 +76,15 @@ def cuda_test(constant: ast.Constant, module: Module) -> tuple[ast.expr, ast.exp
     """Return the test that ``"cuda"`` is part of, and the device that it asks for.
 
     ``device.type == "cuda"``, ``"cuda" in str(device)``, ``kind in ("cuda", "xpu")``,
-    ``name.startswith("cuda")``. None where the string is for something else.
+    ``name.startswith("cuda")``, ``device == torch.device("cuda")``. None where the string is for
+    something else.
     """
     if str(constant.value).lower().partition(":")[0] != "cuda":
         return None
     node: ast.expr = constant
     parent = module.parent(constant)
+    if isinstance(parent, ast.Call) and module.is_named(parent.func, "torch.device"):
+        node, parent = parent, module.parent(parent)
     if isinstance(parent, ast.Tuple | ast.List | ast.Set):
         node, parent = parent, module.parent(parent)
     found: tuple[ast.expr, ast.expr] | None = None
@@ -149,7 +152,8 @@ def lasting_effect(atom: ast.expr, module: Module) -> Effect:
 
 def _use(atom: ast.expr, module: Module) -> _Use:
     positive = not (isinstance(atom, ast.Compare) and isinstance(atom.ops[0], _NEGATIVE))
-    node, parent, decided = atom, module.parent(atom), False
+    decided = False
+    node, parent = _asked_of_all(atom, module.parent(atom), module)
     while isinstance(parent, ast.BoolOp | ast.UnaryOp | ast.NamedExpr):
         if isinstance(parent, ast.UnaryOp):
             positive = positive is not isinstance(parent.op, ast.Not)
@@ -157,7 +161,20 @@ def _use(atom: ast.expr, module: Module) -> _Use:
             others = (value for value in parent.values if value is not node)
             decided = decided or any(_decides(parent, other, module) for other in others)
         node, parent = parent, module.parent(parent)
+        node, parent = _asked_of_all(node, parent, module)
     return _Use(node, parent, positive, decided)
+
+
+def _asked_of_all(
+    node: ast.expr, parent: ast.AST | None, module: Module
+) -> tuple[ast.expr, ast.AST | None]:
+    """Step out of ``all(... for t in tensors)``, which asks the same of several."""
+    if not isinstance(parent, ast.GeneratorExp | ast.ListComp) or parent.elt is not node:
+        return node, parent
+    call = module.parent(parent)
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in {"all", "any"}:
+        return node, parent
+    return call, module.parent(call)
 
 
 def _decides(operator: ast.BoolOp, other: ast.expr, module: Module) -> bool:
@@ -265,6 +282,8 @@ def _compared(
         return Effect.COPY
     if any(_moves(node, module) for arm in cuda for node in descend(arm)):
         return Effect.LEFT_BEHIND
+    if _calls(other, "numpy") and not _calls([module.context(choice).function or choice], "cpu"):
+        return Effect.COPY
     if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in descend(arm)):
         return Effect.KERNEL
     return Effect.VALUE if isinstance(choice, ast.IfExp) else Effect.WAY

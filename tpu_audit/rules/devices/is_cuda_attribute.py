@@ -115,6 +115,12 @@ RULE = Rule(
         Case("if x.is_cuda:\n    y = my_cuda_op(x)\n", lines=(1,), severity=Severity.INFO),
         Case("flag = next(model.parameters()).is_cuda\n", lines=(1,), severity=Severity.INFO),
         Case(
+            "if all(t.is_cuda for t in ts):\n    y = ext.fused(*ts)\nelse:\n"
+            "    y = slow([t.numpy() for t in ts])\n",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
+        Case(
             "on = next(model.parameters()).is_cuda\nx = [t.cuda() if on else t for t in x]\n",
             lines=(1,),
             severity=Severity.ERROR,

@@ -111,6 +111,8 @@ INPUTS = frozenset(
         *("logit", "probs", "coords", "points", "boxes", "wav", "waveform", "audio", "mel"),
         *("frames", "video", "z", "noise", "cond", "memory_mask", "src_mask", "tgt_mask"),
         *("input_tensor", "residual", "scores", "lengths", "padding_mask", "key_padding_mask"),
+        *("h", "hx", "inp", "obs", "pred", "preds", "adj", "edge_index", "embeds", "text_embeds"),
+        *("image_embeds", "input_embeds", "prompt_embeds"),
     }
 )
 """Parameters of ``forward`` that are tensors as a rule."""
