@@ -10,7 +10,7 @@ from tpu_audit.check.file_check import read_bytes
 from tpu_audit.check.options import CheckOptions
 from tpu_audit.check.processes import allow_deep_code, process_pool, usable_cores
 from tpu_audit.check.result import Gap
-from tpu_audit.check.run import Progress, check
+from tpu_audit.check.run import check
 from tpu_audit.check.selection import per_file, selected
 from tpu_audit.fix.file_fix import FileFix, Wish, repair_bytes
 from tpu_audit.fix.write import write_bytes
@@ -18,6 +18,8 @@ from tpu_audit.rules.edits import Applicability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tpu_audit.check.recall import Progress
 
 
 _WORTH_FILES = 8
