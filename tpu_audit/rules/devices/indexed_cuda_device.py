@@ -15,6 +15,7 @@ from tpu_audit.rules.devices.literals import (
     is_foreign,
     is_of_cuda,
     is_stored,
+    is_taken_back,
     names_index,
     over_literal,
     says_cuda,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
+_RAISES = "a CUDA device with an index raises on a TPU, where a process sees one device"
+_STORED = "a TPU has no CUDA device, and a process sees one device: what is placed there raises"
 _DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
 
 RULE = Rule(
@@ -62,6 +65,10 @@ RULE = Rule(
         Case('label = "cuda:0"\nprint(f"cuda:{label}")\n'),
         Case("import torch\nif torch.cuda.is_available():\n    x = x.to(f'cuda:{rank}')\n"),
         Case('import torch\nx = x.to("cuda")\n'),
+        Case(
+            "import torch\ndevice = f'cuda:{rank}'\nif not torch.cuda.is_available():\n"
+            "    device = 'cpu'\nx = x.to(device)\n"
+        ),
         Case('def load(path, device="cuda:0"):\n    return open(path)\n'),
         Case("import torch\ndef f(kind='cuda', i=0):\n    return torch.device(f'{kind}:{i}')\n"),
         Case('import torch\ns = torch.load(p, map_location=torch.device("cuda", 0))\n'),
@@ -123,7 +130,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     for possible in module.value(sink.node):
         if not _has_index(possible, module) or possible.via in _DEFAULTS:
             continue
-        if possible.node in beside:
+        if possible.node in beside or is_taken_back(possible, module):
             continue
         if is_default(possible.node, module) or _is_test_data(sink, module):
             continue
@@ -131,7 +138,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         weak = weak or is_fallback(possible, module)
         yield module.hit(
             possible.node,
-            "a CUDA device with an index raises on a TPU, where a process sees one device",
+            _STORED if is_stored(sink) else _RAISES,
             "use the accelerator's device without an index",
             fix=over_literal(possible.node, module, Applicability.UNSAFE),
             severity=Severity.WARNING if weak else None,

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.python.devices import SinkKind
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.possible import Via
@@ -35,6 +36,7 @@ _PYTORCH = frozenset(
         *("timm", "torchvision", "torchaudio", "sentence_transformers", "peft", "trl"),
     }
 )
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
 """Classes that stand for CUDA in a library that has others beside."""
@@ -104,8 +106,44 @@ def by_keyword(call: ast.Call) -> bool:
 
 
 def is_compared(call: ast.Call | None, module: Module) -> bool:
-    """Tell ``device == torch.device("cuda")``: it asks, and moves nothing."""
-    return call is not None and isinstance(module.parent(call), ast.Compare)
+    """Tell ``device == torch.device("cuda")`` and ``torch.device("cuda").type``: they only ask."""
+    parent = module.parent(call) if call is not None else None
+    if isinstance(parent, ast.Attribute):
+        return parent.attr == "type" and module.is_named(call.func, "torch.device")  # type: ignore[union-attr] # it has a parent
+    return isinstance(parent, ast.Compare)
+
+
+def only_compared(sink: DeviceSink, module: Module) -> bool:
+    """Tell a kind of device that the file keeps to compare with, and to show."""
+    statement = module.parent(sink.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    uses = module.index.names[statement.targets[0].id]
+    reads = [module.parent(use) for use in uses if isinstance(use.ctx, ast.Load)]
+    return bool(reads) and all(isinstance(at, ast.Compare | ast.FormattedValue) for at in reads)
+
+
+def is_taken_back(possible: Possible, module: Module) -> bool:
+    """Tell a device for which the CPU is put where CUDA turns out not to be available.
+
+    By an ``if not torch.cuda.is_available():`` further down that assigns or returns another.
+    """
+    statement: ast.AST | None = module.statement(possible.node)
+    while isinstance(statement, ast.stmt) and not isinstance(statement, _DEFINITIONS):
+        block = module.index.block(statement)
+        below = block[block.index(statement) + 1 :] if statement in block else []
+        if any(isinstance(one, ast.If) and _takes_back(one, module) for one in below):
+            return True
+        statement = module.parent(statement)
+    return False
+
+
+def _takes_back(later: ast.If, module: Module) -> bool:
+    test = later.test
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return isinstance(later.body[-1], ast.Assign | ast.Return) and any(
+        module.truth(part) is True and depends_on_availability(module, part) for part in parts
+    )
 
 
 def is_default(literal: ast.expr, module: Module) -> bool:

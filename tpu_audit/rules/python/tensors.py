@@ -395,6 +395,7 @@ class Tensors:
         """Judge ``self.layer(x)`` by what the class stores there, ``self.method(x)`` by that."""
         stored = self._module.classes.stored(callee)
         made = [value.func for value in stored if isinstance(value, ast.Call)]
+        made = [func for func in made if not self._is_plain(func)]
         if any(self._module.is_named(func, "torch.nn.*") for func in made):
             return Holds.TENSOR
         owner = self._module.classes.enclosing(node)
@@ -407,6 +408,13 @@ class Tensors:
         in_module = self._module.context(node).function
         layered = in_module is not None and in_module.name == "forward"
         return Holds.LIKELY if layered and any(map(self.may_be, node.args)) else Holds.UNKNOWN
+
+    def _is_plain(self, callee: ast.expr) -> bool:
+        """Tell a class of this file without a base: it is no module of PyTorch's."""
+        return isinstance(callee, ast.Name) and any(
+            isinstance(node, ast.ClassDef) and node.name == callee.id and not node.bases
+            for node in self._module.index.definitions
+        )
 
     def _function(self, node: ast.Call, callee: ast.Name) -> Holds:
         bindings = self._module.scopes.bindings(callee)

@@ -41,6 +41,11 @@ RULE = Rule(
         Case("import numpy as np\ndef step(df):\n    return np.mean(df.numpy())\n"),
         Case("import torch\nfor x in loader:\n    t = torch.zeros(3).numpy()\n    model.cpu()\n"),
         Case("import torch\ndef to_numpy(t):\n    return t.detach().cpu().numpy()\n"),
+        Case(
+            "def forward(self, inputs):\n    return [_array(x.detach()) for x in inputs]\n"
+            "def _array(x):\n    if hasattr(x, 'numpy'):\n        return x.numpy()\n"
+            "    return list(x)\n"
+        ),
     ),
     invalid=(
         Case(
@@ -89,7 +94,7 @@ def methods(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]
             span=module.method_span(call),
         )
         return
-    copies = word != "to" or _is_to_host(call, module)
+    copies = (word != "to" or _is_to_host(call, module)) and not _may_lack(call, module)
     if copies and tensors(module).may_be(receiver) and runs_each_step(call, module):
         yield _hit(call, module)
 
@@ -117,6 +122,21 @@ def _hit(call: ast.Call, module: Module) -> Hit:
 def _is_to_host(call: ast.Call, module: Module) -> bool:
     device = call.args[0] if call.args else keyword(call, "device")
     return device is not None and tensors(module).is_host(device)
+
+
+def _may_lack(call: ast.Call, module: Module) -> bool:
+    """Tell ``if hasattr(x, "numpy"): x.numpy()``, which converts whatever it is given."""
+    function = module.context(call).function
+    callee = call.func
+    if function is None or not isinstance(callee, ast.Attribute):
+        return False
+    for name in module.index.names.get("hasattr", ()):
+        asks = module.parent(name)
+        if isinstance(asks, ast.Call) and len(asks.args) > 1 and asks.func is name:
+            same = module.code(asks.args[0]) == module.code(callee.value)
+            if same and module.value(asks.args[1]).strings() == (callee.attr,):
+                return module.context(asks).function is function
+    return False
 
 
 def _copied_on_cuda(receiver: ast.expr, module: Module) -> bool:

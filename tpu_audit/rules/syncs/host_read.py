@@ -44,6 +44,11 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\nclass Constant:\n    def __call__(self, left):\n        return 0.1\n"
+            "class Schedule:\n    def __init__(self, rate):\n        self.rate = Constant()\n"
+            "    def __call__(self, left: float):\n        return float(self.rate(left))\n"
+        ),
+        Case(
             "import torch\ndef step(self, out: torch.Tensor, t: int | torch.Tensor):\n"
             "    if isinstance(t, torch.Tensor):\n        t = t.long()\n    else:\n"
             "        index = int(t)\n    return out * index\n"
