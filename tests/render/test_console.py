@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from op_registry.schema import Evidence, EvidenceKind
 from tests.support.reports import failed_phase, missing_finding, model, op_row, phase, report
 from tpu_audit.render.formats import renderer
 from tpu_audit.render.interface import View
@@ -81,6 +82,17 @@ def test_what_judged_and_what_it_rests_on() -> None:
 
     assert "judged     for v5e by torch-tpu 0.2.0 for torch 2.13.0, with its reference" in text
     assert "48 of 53 calls rest on registration alone; 5 draw random numbers" in text
+
+
+def test_nothing_is_said_of_no_calls() -> None:
+    """Where every call is proven there is no line on evidence; random calls alone have one."""
+    lowered = Evidence(kind=EvidenceKind.LOWERED, detail="8/8 samples at bfloat16")
+    proven = op_row(evidence=(lowered, *op_row().evidence))
+    drawn = op_row("aten.rand.default", count=5, random=True)
+
+    assert "evidence" not in render(report([model(phases=(phase((proven,)),))]))
+    text = render(report([model(phases=(phase((proven, drawn)),))]))
+    assert "evidence   5 of 53 calls draw random numbers\n" in text
 
 
 def test_catalogue_is_loud() -> None:
