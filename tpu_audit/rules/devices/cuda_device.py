@@ -6,23 +6,23 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import (
+    KINDS,
+    OVERRIDABLE,
     by_keyword,
     device_call,
-    has_owner,
-    is_compared,
     is_default,
     is_fallback,
-    is_foreign,
     is_of_cuda,
     is_stored,
     is_taken_back,
+    is_test_data,
     names_index,
     only_compared,
     over_literal,
+    reaches_nothing,
 )
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
-from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.devices import is_cuda, is_indexed
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -38,12 +38,6 @@ _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
 _RAISES = 'the device "cuda" raises on a TPU: PyTorch is built without CUDA there'
 _STORED = 'a TPU has no device "cuda": what is placed there raises'
 _AUTOCAST = 'autocast for "cuda" warns on a TPU, and leaves the precision as it is'
-_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
-"""Defaults can be overridden: another rule's."""
-_KINDS = (
-    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
-    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
-)
 
 RULE = Rule(
     code="TPA101",
@@ -157,12 +151,10 @@ RULE = Rule(
 )
 
 
-@RULE.sink(*_KINDS)
+@RULE.sink(*KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
-    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
-        return
-    if has_owner(sink, module) or only_compared(sink, module):
+    if reaches_nothing(sink, module) or only_compared(sink, module):
         return
     weak = is_stored(sink)
     for possible in module.value(sink.node):
@@ -170,7 +162,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
             continue
         if is_of_cuda(possible.node, module) or is_taken_back(possible, module):
             continue
-        if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
+        if is_test_data(sink, module):
             continue
         place = possible.node
         if _is_constant(place, module):
@@ -207,7 +199,7 @@ def _is_autocast(sink: DeviceSink) -> bool:
 
 def _is_of_another_rule(possible: Possible, module: Module) -> bool:
     """Tell defaults, which can be overridden, and devices with an index or by keyword."""
-    if is_indexed(possible) or possible.via in _DEFAULTS or is_default(possible.node, module):
+    if is_indexed(possible) or possible.via in OVERRIDABLE or is_default(possible.node, module):
         return True
     call = device_call(possible.node, module)
     return call is not None and (names_index(call) or by_keyword(call))

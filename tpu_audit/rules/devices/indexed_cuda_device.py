@@ -6,24 +6,24 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import (
+    KINDS,
+    OVERRIDABLE,
     by_keyword,
     device_call,
-    has_owner,
-    is_compared,
     is_default,
     is_fallback,
-    is_foreign,
     is_of_cuda,
     is_stored,
     is_taken_back,
+    is_test_data,
     names_index,
     over_literal,
+    reaches_nothing,
     says_cuda,
 )
 from tpu_audit.rules.devices.several import several
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
-from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.devices import is_cuda, is_indexed
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
 _RAISES = "a CUDA device with an index raises on a TPU, where a process sees one device"
 _STORED = "a TPU has no CUDA device, and a process sees one device: what is placed there raises"
-_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
 
 RULE = Rule(
     code="TPA102",
@@ -116,23 +115,18 @@ RULE = Rule(
 )
 
 
-@RULE.sink(
-    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
-    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
-)
+@RULE.sink(*KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the strings with an index that reach a device."""
-    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
-        return
-    if has_owner(sink, module):
+    if reaches_nothing(sink, module):
         return
     beside = several(module)
     for possible in module.value(sink.node):
-        if not _has_index(possible, module) or possible.via in _DEFAULTS:
+        if not _has_index(possible, module) or possible.via in OVERRIDABLE:
             continue
         if possible.node in beside or is_taken_back(possible, module):
             continue
-        if is_default(possible.node, module) or _is_test_data(sink, module):
+        if is_default(possible.node, module) or is_test_data(sink, module):
             continue
         weak = is_stored(sink) or _needs_nccl(sink.node, module)
         weak = weak or is_fallback(possible, module)
@@ -152,10 +146,6 @@ def _has_index(possible: Possible, module: Module) -> bool:
     if call is not None and by_keyword(call):
         return False
     return is_indexed(possible) or (call is not None and names_index(call))
-
-
-def _is_test_data(sink: DeviceSink, module: Module) -> bool:
-    return sink.kind is SinkKind.ENTRY and module.context(sink.node).test
 
 
 def _needs_nccl(node: ast.expr, module: Module) -> bool:

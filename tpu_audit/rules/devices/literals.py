@@ -41,6 +41,26 @@ _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setd
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
 """Classes that stand for CUDA in a library that has others beside."""
 
+KINDS = (
+    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
+    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
+)
+"""Where a literal counts as a device."""
+OVERRIDABLE = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
+"""How values come that a caller can replace: the rule on defaults reports these."""
+
+
+def reaches_nothing(sink: DeviceSink, module: Module) -> bool:
+    """Tell a device that no rule on literals reports: never made, not PyTorch's, or another's."""
+    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
+        return True
+    return has_owner(sink, module)
+
+
+def is_test_data(sink: DeviceSink, module: Module) -> bool:
+    """Tell an entry of a table in a test."""
+    return sink.kind is SinkKind.ENTRY and module.context(sink.node).test
+
 
 def says_cuda(node: ast.expr) -> bool:
     """Tell whether a string names CUDA itself, rather than by a variable in it."""
