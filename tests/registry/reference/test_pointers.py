@@ -195,6 +195,19 @@ def test_a_definition_must_not_be_what_it_defines() -> None:
         assert calls_itself(itself, given) is circular
 
 
+def test_a_cpu_may_end_in_what_the_backend_lacks() -> None:
+    """Convolutions of a CPU end in the ops whose kernels are a convolution; a TPU's do not."""
+    op = "aten.slow_conv_dilated2d.default"
+    given = samples(op, "float64")
+    own = next(candidates(op))
+    assert calls_itself(own, given)
+    assert prove(op, given) is None
+
+    proof = prove(op, given, lacking=True)
+    assert proof is not None
+    assert (proof.reference, proof.holds) == (own, True)
+
+
 def test_every_native_op_of_the_core_set_has_a_definition() -> None:
     """PyTorch's core ops that a TPU has are all defined, or it is said why not."""
     lacking = [
