@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tpu_audit.api.code import CheckedCode, check_code
 from tpu_audit.audit.call import Platform
+from tpu_audit.audit.own_code.weigh import without_repeats
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
+from tpu_audit.audit.verdict import with_files
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
 from tpu_audit.trace.cache import TraceCache
@@ -57,9 +61,22 @@ class TargetScan:
         if (spec.id, spec.revision) in known:
             return _model(spec, [], None), ()
         results = [self._phase(spec, dtype) for dtype in self._options.dtypes]
-        findings = [f for _, audit, _ in results if audit for f in audit.findings]
+        findings = tuple(f for _, audit, _ in results if audit for f in audit.findings)
         trace = next((trace for _, _, trace in results if trace), None)
-        return _model(spec, [phase for phase, _, _ in results], trace), tuple(findings)
+        phases = [phase for phase, _, _ in results]
+        checked = self._check_code(spec, phases)
+        if checked is None:
+            return _model(spec, phases, trace), findings
+        phases = [replace(p, verdict=with_files(p.verdict, checked.findings)) for p in phases]
+        model = replace(_model(spec, phases, trace), code=checked.code)
+        return model, (*without_repeats(findings, checked.findings), *checked.findings)
+
+    def _check_code(self, spec: ModelSpec, phases: list[PhaseReport]) -> CheckedCode | None:
+        if not self._options.check_code:
+            return None
+        checked = check_code(spec, phases, self._options)
+        self.notes += checked.notes if checked else ()
+        return checked
 
     def _resolve(self, target: str) -> ModelSpec:
         options = ResolveOptions(

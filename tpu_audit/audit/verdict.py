@@ -29,3 +29,17 @@ def decide(rows: Iterable[OpRow], findings: Iterable[Finding]) -> Verdict:
     if Severity.WARNING in severities or any(row.guesses for row in rows):
         return Verdict.READY_WITH_WARNINGS
     return Verdict.READY
+
+
+def with_files(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
+    """Return ``verdict`` as findings in the model's own files leave it.
+
+    An error there blocks, whether or not the ops were traced: what is loaded or run raises. A
+    warning takes ``ready`` to ``ready_with_warnings``; it makes nothing known that was not.
+    """
+    severities = {finding.severity for finding in findings}
+    if Severity.ERROR in severities:
+        return Verdict.BLOCKED
+    if Severity.WARNING in severities and verdict is Verdict.READY:
+        return Verdict.READY_WITH_WARNINGS
+    return verdict

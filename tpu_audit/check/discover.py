@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_name, may_have_shebang
 from tpu_audit.check.gitignore import Ignores, ignores_above, ignores_of
-from tpu_audit.types.check import Unread
 from tpu_audit.types.errors import UsageError
+from tpu_audit.types.report import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.digest import file_key
 from tpu_audit.check.file_check import check_bytes, read_bytes
 from tpu_audit.check.processes import allow_deep_code, process_pool
-from tpu_audit.check.result import FileResult, Gap
+from tpu_audit.check.result import UNREAD, FileResult, Gap
 from tpu_audit.check.selection import all_rules
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def check_files(
 
 
 _DIED = FileResult(
-    kind="unknown", gaps=[Gap("crash", "the interpreter died while reading it")]
+    kind=UNREAD, gaps=[Gap("crash", "the interpreter died while reading it")]
 ).encode()
 
 
@@ -150,7 +150,7 @@ def _check_chunk(chunk: list[Job]) -> list[Checked]:
 def _check(job: Job) -> Checked:
     data = read_bytes(job.path, kind_of_name(job.logical))
     if isinstance(data, Gap):
-        unread = FileResult(kind="unknown", gaps=[data])
+        unread = FileResult(kind=UNREAD, gaps=[data])
         return Checked(number=job.number, result=unread.encode(), key=None)
     result = check_bytes(job.logical, data, _Worker.rules)
     # The key is of what was read here: the file may have changed since it was looked up.

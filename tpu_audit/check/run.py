@@ -15,8 +15,8 @@ from tpu_audit.check.options import CheckOptions
 from tpu_audit.check.recall import Progress, Recall, Silent, results_of
 from tpu_audit.check.selection import PerFile, all_rules, ignored_in, per_file, selected
 from tpu_audit.check.silence import judge
-from tpu_audit.types.check import CheckReport, Suppressed, Unread
-from tpu_audit.types.report import Finding, Location, Severity, ToolInfo
+from tpu_audit.types.check import CheckReport, Suppressed
+from tpu_audit.types.report import Finding, Location, Severity, ToolInfo, Unread
 from tpu_audit.version import __version__
 
 if TYPE_CHECKING:
@@ -123,5 +123,6 @@ def _finding(source: Source, item: Item) -> Finding:
         message=item.message,
         fix=item.advice,
         location=Location(path=source.shown, line=item.line, column=item.column),
+        cause=item.cause,
         fixable=item.fixable,
     )
