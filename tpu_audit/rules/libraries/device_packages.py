@@ -46,7 +46,6 @@ PIPELINES = (
         instead="read on the host, with `mmap` or safetensors",
     ),
 )
-_SERVE = "serve with vLLM's TPU package (`pip install vllm-tpu`), or run the PyTorch model itself"
 ENGINES = (
     Package(
         name="NVIDIA Model Optimizer",

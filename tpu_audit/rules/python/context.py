@@ -59,11 +59,6 @@ class Context:
     hot: bool
     """Runs each step: in a training loop, ``forward`` or a function that one of these calls."""
 
-    @property
-    def start_up(self) -> bool:
-        """Runs once or seldom, as far as the file tells."""
-        return not self.hot and not self.loop_depth
-
 
 def is_test_path(path: str) -> bool:
     """Tell whether a path is a test's."""

@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
-from tpu_audit.rules.python.possible import HOLE, Possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Possible
 
 """What a fix writes for a process group's backend."""
 
@@ -87,11 +87,6 @@ def is_cuda(possible: Possible) -> bool:
 def is_indexed(possible: Possible) -> bool:
     """Tell whether a CUDA device's constant names an index."""
     return is_cuda(possible) and str(possible.value) != "cuda"
-
-
-def has_hole(possible: Possible) -> bool:
-    """Tell whether a part of a string is not known."""
-    return isinstance(possible.value, str) and HOLE in possible.value
 
 
 def find_sinks(module: Module) -> tuple[DeviceSink, ...]:
