@@ -74,7 +74,13 @@ class TargetScan:
     def _check_code(self, spec: ModelSpec, phases: list[PhaseReport]) -> CheckedCode | None:
         if not self._options.check_code:
             return None
-        checked = check_code(spec, phases, self._options)
+        try:
+            checked = check_code(spec, phases, self._options)
+        except TpuAuditError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the audit of the ops stands without it
+            self.notes.append(f"the code of {spec.target} was not checked: {shorten(error)}")
+            return None
         self.notes += checked.notes if checked else ()
         return checked
 

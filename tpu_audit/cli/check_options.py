@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def ignore_option(text: str) -> Callable[[F], F]:
+    """Add ``--ignore``, explained by ``text``."""
+    return click.option(
+        "--ignore",
+        cls=SharedSetting,
+        multiple=True,
+        default=(),
+        callback=flat_codes,
+        metavar="CODE[,...]",
+        help=text,
+    )
+
+
 def rule_options() -> Callable[[F], F]:
     """Add the options that choose rules and files."""
     return together(
@@ -28,15 +41,7 @@ def rule_options() -> Callable[[F], F]:
             metavar="CODE[,...]",
             help="Rules to run, by code, prefix (TPA1) or name; repeatable. Default: all stable.",
         ),
-        click.option(
-            "--ignore",
-            cls=SharedSetting,
-            multiple=True,
-            default=(),
-            callback=flat_codes,
-            metavar="CODE[,...]",
-            help="Rules not to run; repeatable.",
-        ),
+        ignore_option("Rules not to run; repeatable."),
         click.option(
             "--preview",
             cls=SharedSetting,

@@ -9,6 +9,7 @@ import click
 from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.cli import gate, outputs
 from tpu_audit.cli.app import App, current_app
+from tpu_audit.cli.check_options import ignore_option
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting, registry_option
 from tpu_audit.cli.params import DtypeList, flat_dtypes
@@ -94,6 +95,13 @@ Examples:
     metavar="PATH",
     help="Python interpreter that has torch-tpu, for --tracer torch_tpu. Default: this one.",
 )
+@click.option(
+    "--check-code/--no-check-code",
+    cls=Setting,
+    default=True,
+    help="Check the model's own Python files and configs too; none is run.",
+)
+@ignore_option("Rules of that check not to run; repeatable.")
 @gate_options()
 @click.option(
     "--allow-incomplete",
@@ -173,6 +181,8 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         with_reference_kernels=settings["with_reference_kernels"],
         tracer=settings["tracer"],
         tpu_python=settings["tpu_python"],
+        check_code=settings["check_code"],
+        ignore=settings["ignore"],
         cache_dir=app.cache_dir,
         use_cache=settings["cache"],
         timeout_s=settings["timeout"],
