@@ -91,6 +91,7 @@ RULE = Rule(
         ),
         Case("import torch\nx = x.cuda(*where)\n", lines=(2,)),
         Case('getattr(model, "cuda")()\n', lines=(1,)),
+        Case('move = getattr(model, "cuda")\nmove()\n', lines=(1,)),
         Case(
             "import torch\ndef test_move():\n    x.cuda()\n",
             filename="tests/test_move.py",
@@ -138,6 +139,19 @@ def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     word = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
     if isinstance(call, ast.Call) and word not in _ABOUT:
         yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
+
+
+@RULE.string("cuda")
+def check_taken(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find ``move = getattr(model, "cuda")``, to be called later."""
+    call = module.parent(constant)
+    if not isinstance(call, ast.Call) or call.args[1:] != [constant] or constant.value != "cuda":
+        return
+    holder, use = call.args[0], module.parent(call)
+    called = isinstance(use, ast.Call) and use.func is call
+    of_package = module.is_imported(holder) or module.is_named(holder, "torch", "torch.version")
+    if getattr(call.func, "id", "") == "getattr" and not called and not of_package:
+        yield module.hit(call, "`.cuda` raises on a TPU, built without CUDA", _ADVICE)
 
 
 def _is_move(call: ast.Call) -> bool:

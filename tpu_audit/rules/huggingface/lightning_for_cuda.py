@@ -9,6 +9,7 @@ from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.files.lightning import trainer_entries
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.dicts import items
 from tpu_audit.rules.python.options import keyword as argument
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -105,6 +106,11 @@ RULE = Rule(
             lines=(2,),
         ),
         Case(
+            "cli = LightningCLI(trainer_defaults={'accelerator': 'gpu', 'strategy': 'ddp'})\n",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
+        Case(
             "trainer:\n  accelerator: gpu\n  devices: 2\n  precision: 16-mixed\n",
             filename="config.yaml",
             lines=(2, 4),
@@ -157,6 +163,21 @@ def _fix(node: ast.expr, new: str, module: Module) -> Fix:
     text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     edit = roles.text_edit(module, node, new) if text else module.edit(node, f'"{new}"')
     return repair.fix(module, Applicability.UNSAFE, edit)
+
+
+@RULE.keyword("trainer_defaults")
+def check_defaults(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find what `LightningCLI` gives its trainer."""
+    for key, value in items(keyword.value):
+        name = getattr(key, "value", "")
+        for possible in module.value(value):
+            new = _PRECISIONS.get(str(possible.value)) if name == "precision" else None
+            if name == "accelerator" and possible.value in {"gpu", "cuda"}:
+                yield module.hit(possible.node, _GPU, _OWN, severity=Severity.ERROR, cause=_GPU)
+            elif new:
+                advice = f'write `"{new}"`'
+                fix = _fix(possible.node, new, module)
+                yield module.hit(possible.node, _HALF, advice, fix=fix, cause=_HALF)
 
 
 @RULE.keyword("process_group_backend")

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
-_KERNEL = re.compile(r"__global__|__device__|<<<")
+_KERNEL = re.compile(
+    r"__global__|__device__|<<<"
+    r"|\b(?:TORCH_CHECK|AT_ASSERTM?|AT_CHECK|TORCH_INTERNAL_ASSERT)\s*\([^;,]{0,60}\bis_cuda\(\)"
+)
+"""Kernels, launches, and C++ that refuses tensors of other devices."""
 _HEADER = re.compile(
     r"^(cuda(_runtime(_api)?|_fp16|_bf16)?\.h|cu(blas|dnn|fft|rand|sparse|solver)\w*\.h"
     r"|ATen/cuda/|c10/cuda/|cooperative_groups|cub/|thrust/|cutlass/|nccl\.h|nvrtc\.h)"
@@ -32,6 +36,7 @@ RULE = Rule(
         *words(CUDA_PYTHON),
         *("__global__", "__device__", "cuda_runtime", "cuda_runtime_api", "CUDAContext"),
         *("CUDAGuard", "CUDAStream", "cublas_v2", "cudnn", "cub", "thrust", "cutlass", "include"),
+        "is_cuda",
     ),
     docs=Docs(
         what="Finds CUDA sources and C++ that includes CUDA's headers (one finding a file), and "
@@ -56,6 +61,12 @@ RULE = Rule(
         Case("import torch\nfrom torch import cuda\ncuda.is_available()\n"),
     ),
     invalid=(
+        Case(
+            "#include <torch/extension.h>\nvoid f(at::Tensor x) {\n"
+            '  TORCH_CHECK(x.is_cuda(), "x must be on CUDA");\n}\n',
+            filename="ops.cpp",
+            lines=(3,),
+        ),
         Case(
             'from lib import optional_import\ncp, has_cp = optional_import("cupy")\n',
             lines=(2,),

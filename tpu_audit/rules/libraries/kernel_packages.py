@@ -109,6 +109,7 @@ XFORMERS = (
         name="xFormers",
         imports=("xformers",),
         projects=("xformers",),
+        words=("xops",),
         needs="xFormers has CUDA kernels only: `memory_efficient_attention` raises",
         instead="call `torch.nn.functional.scaled_dot_product_attention`; mind that it takes heads "
         "before the sequence, `(batch, heads, length, dim)`",
@@ -119,6 +120,7 @@ BITSANDBYTES = (
         name="bitsandbytes",
         imports=("bitsandbytes",),
         projects=("bitsandbytes",),
+        words=("bnb",),
         needs="bitsandbytes has no kernels for TPUs: its layers and optimizers raise",
         instead="keep weights in bfloat16, quantise with torchao, and use `torch.optim`",
     ),

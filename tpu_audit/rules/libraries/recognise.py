@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.libraries.optional import import_severity, is_own, only_asks
 from tpu_audit.rules.libraries.required import requirements
+from tpu_audit.rules.libraries.unimported import unimported
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -73,6 +74,18 @@ class _Finder:
             if rank > noted.get(root, -1):
                 noted[root] = rank
                 yield hit
+        for use, name in unimported(module, self._imports):
+            package = self._package_of(name)
+            if package is not None and name.partition(".")[0] not in noted:
+                noted[name.partition(".")[0]] = 0
+                severity = Severity.WARNING if package.runs_on_host else self._rule.severity
+                yield module.hit(
+                    use,
+                    _message(package, "uses"),
+                    package.instead,
+                    severity=min(severity, self._rule.severity, key=_RANK.__getitem__),
+                    cause=package.name,
+                )
         for requirement in requirements(module):
             package = self._project(requirement.name)
             if package is not None:

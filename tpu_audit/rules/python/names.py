@@ -33,6 +33,12 @@ CUSTOMARY = {
     "mp": "torch.multiprocessing",
     "pl": "pytorch_lightning",
     "L": "lightning",
+    "ProfilerActivity": "torch.profiler.ProfilerActivity",
+    "bnb": "bitsandbytes",
+    "xops": "xformers.ops",
+    "te": "transformer_engine.pytorch",
+    "ort": "onnxruntime",
+    "placement_group": "ray.util.placement_group.placement_group",
 }
 """What names mean that a snippet uses without importing them."""
 

@@ -21,7 +21,7 @@ NOT_TENSORS = re.compile(
     r"|initial_seed|result_type|promote_types|can_cast|typename|broadcast_shapes|hub\.|jit\."
     r"|utils\.|distributed\.|backends\.|cuda\.|accelerator\.|tpu\.|optim\.|onnx\.|export\.|fx\."
     r"|profiler\.|autograd\.(?!grad$)|library\.|compiler\.|amp\.|_dynamo|_inductor|multiprocessing"
-    r"|overrides|testing\.|nn\.(?!functional\.|Parameter$|utils\.rnn\.|Buffer$)|ao\.|quantization"
+    r"|overrides|testing\.|nn\.(?!functional\.|Parameter$|utils\.rnn\.|utils\.clip_grad_norm_$|Buffer$)|ao\.|quantization"
     r"|version|hip|mps\.|xpu\.|random|storage|types|package|func\.functional_call$|_C\.|_check"
     r"|(?:float|int|uint|bfloat|complex)\d|half$|bool$|long$|short$|double$|cfloat$|cdouble$"
     r"|int$|float$|[a-z_]*sparse_coo$|strided$|channels_last|contiguous_format|preserve_format)"
