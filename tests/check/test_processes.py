@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
-from tpu_audit.check.processes import allow_deep_code, process_pool, usable_cores
+import pytest
+
+from tpu_audit.check.processes import (
+    allow_deep_code,
+    collector_paused,
+    process_pool,
+    usable_cores,
+)
 
 
 def prepare(name: str) -> None:
@@ -43,3 +51,23 @@ def test_deep_code_is_allowed_and_nothing_taken_away() -> None:
 def test_there_is_a_core() -> None:
     """At least the one that runs this."""
     assert usable_cores() >= 1
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_collector_comes_back_as_it_was(enabled: bool) -> None:
+    """No garbage is collected in the body; after it, also after an error, all is as before."""
+    before = gc.isenabled()
+    seen: list[bool] = []
+
+    def fail() -> None:
+        with collector_paused():
+            seen.append(gc.isenabled())
+            raise KeyError
+
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with pytest.raises(KeyError):
+            fail()
+        assert (seen, gc.isenabled()) == ([False], enabled)
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.digest import file_key
 from tpu_audit.check.file_check import check_bytes, read_bytes
-from tpu_audit.check.processes import allow_deep_code, process_pool
+from tpu_audit.check.processes import allow_deep_code, collector_paused, process_pool
 from tpu_audit.check.result import UNREAD, FileResult, Gap
 from tpu_audit.check.selection import all_rules
 
@@ -94,7 +93,7 @@ def _run(
     chunks: Sequence[list[Job]], settings: Settings, workers: int
 ) -> Iterator[tuple[list[Job], list[Checked] | None]]:
     """Run chunks in a pool; those that were lost when a process died come with None."""
-    pool = process_pool(min(workers, len(chunks)), _start_worker, settings)
+    pool = process_pool(min(workers, len(chunks)), _prepare, settings)
     waiting = {pool.submit(_check_chunk, chunk): chunk for chunk in chunks}
     try:
         for future in as_completed(waiting):
@@ -126,13 +125,6 @@ class _Worker:
     digest: bytes = b""
 
 
-def _start_worker(settings: Settings) -> None:
-    _prepare(settings)
-    # A file's tree is let go of as a whole: collecting while it grows costs a fifth of the time.
-    gc.freeze()
-    gc.disable()
-
-
 def _prepare(settings: Settings) -> None:
     wanted = set(settings.codes)
     _Worker.rules = tuple(rule for rule in all_rules() if rule.code in wanted and rule.checks)
@@ -141,10 +133,8 @@ def _prepare(settings: Settings) -> None:
 
 
 def _check_chunk(chunk: list[Job]) -> list[Checked]:
-    checked = [_check(job) for job in chunk]
-    if not gc.isenabled():
-        gc.collect()
-    return checked
+    with collector_paused():
+        return [_check(job) for job in chunk]
 
 
 def _check(job: Job) -> Checked:

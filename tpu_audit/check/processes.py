@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -10,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 _RECURSION = 3000
@@ -32,6 +34,24 @@ def _begin(prepare: Callable[[T], None], given: T) -> None:
     # Ctrl-C ends a worker at once and without words; the parent says what there is to say.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     prepare(given)
+    # Nothing that is there by now is ever garbage.
+    gc.freeze()
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Collect no garbage in the body: what is read there has to free itself.
+
+    A syntax tree with what is known of it grows to a million objects that are let go of together.
+    Looking for garbage among them while they grow costs a tenth of the time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def allow_deep_code() -> None:

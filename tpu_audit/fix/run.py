@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from tpu_audit.check.discover import Source, discover
 from tpu_audit.check.file_check import read_bytes
 from tpu_audit.check.options import CheckOptions
-from tpu_audit.check.processes import allow_deep_code, process_pool, usable_cores
+from tpu_audit.check.processes import (
+    allow_deep_code,
+    collector_paused,
+    process_pool,
+    usable_cores,
+)
 from tpu_audit.check.result import Gap
 from tpu_audit.check.run import check
 from tpu_audit.check.selection import per_file, selected
@@ -121,4 +126,5 @@ def _repair(source: Source) -> FileFix:
     data = read_bytes(source.path, None)
     if isinstance(data, Gap):
         return FileFix(before=b"", after=b"")
-    return repair_bytes(source.logical, data, _Worker.wish)
+    with collector_paused():
+        return repair_bytes(source.logical, data, _Worker.wish)
