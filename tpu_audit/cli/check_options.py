@@ -55,6 +55,12 @@ def rule_options() -> Callable[[F], F]:
             metavar="PATTERN:CODE[,...]",
             help="Rules that do not count in some files (tests/**:TPA1); repeatable.",
         ),
+        _file_options(),
+    )
+
+
+def _file_options() -> Callable[[F], F]:
+    return together(
         click.option(
             "--exclude",
             cls=SharedSetting,
