@@ -84,6 +84,8 @@ def _is_of_backend(rule: Rule, severity: Severity, node: ast.AST, module: Module
     """
     if rule.code.startswith(_API) and module.backends.is_offered(node):
         return True
+    if rule.code.startswith((*_ON_DEVICE, "TPA4")) and module.backends.needs_engine:
+        return True
     if rule.code.startswith(_ON_DEVICE) and _words_error(node, module):
         return True
     if severity is Severity.WARNING:

@@ -11,6 +11,7 @@ from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.guards import Guarded, guard_of, says
 from tpu_audit.rules.python.tests import TestMarks
 from tpu_audit.rules.python.upkeep import on_host
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.demands import needs_cuda
 from tpu_audit.types.report import Severity
@@ -84,6 +85,15 @@ RULE = Rule(
         Case("import torch\nraise ValueError(f'no CUDA: {torch.cuda.is_available()}, {device}')\n"),
         Case("import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n"),
         Case('import torch\nx = x.to(f"cuda:{torch.cuda.current_device()}")\n'),
+        Case(
+            "import torch.distributed as dist\nimport torch\n"
+            "if backend == dist.Backend.NCCL and not torch.cuda.is_available():\n"
+            "    raise RuntimeError('no CUDA')\n"
+        ),
+        Case(
+            "import torch.distributed as dist\nimport torch\nif backend == dist.Backend.NCCL:\n"
+            "    dist.barrier(device_ids=[torch.cuda.current_device()])\n"
+        ),
         Case('import torch\nd = torch.device("cuda", torch.cuda.current_device())\n'),
         Case(
             "import torch\nif torch.cuda.is_available() and not torch.cuda.is_bf16_supported():\n"
@@ -107,6 +117,13 @@ RULE = Rule(
         Case(
             "import torch\nif torch.cuda.is_available():\n    start()\n",
             lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\ndef run(x, use_cuda=None):\n"
+            "    use = torch.cuda.is_available() if use_cuda is None else use_cuda\n"
+            "    return torch.device(torch.cuda.current_device()) if use else x.device\n",
+            lines=(3,),
             severity=Severity.INFO,
         ),
         Case(
@@ -236,7 +253,9 @@ def _decides(node: ast.expr, module: Module) -> bool:
             return False
         name = module.code(parent.targets[0])
         return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
-    return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+    if not isinstance(parent, ast.IfExp):
+        return True
+    return any(_DECIDED.search(module.code(arm)) for arm in (parent.body, parent.orelse))
 
 
 def _is_for_pinning(statement: ast.Assign, module: Module) -> bool:
@@ -395,7 +414,10 @@ def _is_index(node: ast.expr, module: Module) -> bool:
 
 
 def _spares_refusal(node: ast.expr, module: Module) -> bool:
-    """Tell ``if torch.cuda.is_available() and not ...: raise``, which a TPU does well to skip."""
+    """Tell ``if torch.cuda.is_available() and not ...: raise``, which a TPU does well to skip.
+
+    So with ``if backend == "nccl" and not torch.cuda.is_available(): raise``.
+    """
     child: ast.AST = node
     parent = module.parent(node)
     while isinstance(parent, ast.expr):
@@ -404,10 +426,15 @@ def _spares_refusal(node: ast.expr, module: Module) -> bool:
         isinstance(parent, ast.If)
         and child is parent.test
         and isinstance(parent.test, ast.BoolOp)
-        and module.truth(parent.test) is False
         and isinstance(parent.body[-1], ast.Raise)
         and not parent.orelse
+        and (module.truth(parent.test) is False or _asks_for_nccl(parent.test))
     )
+
+
+def _asks_for_nccl(test: ast.expr) -> bool:
+    words = (getattr(node, "attr", getattr(node, "value", "")) for node in descend(test))
+    return any(str(word).lower() == "nccl" for word in words)
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

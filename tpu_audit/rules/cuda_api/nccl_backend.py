@@ -64,6 +64,7 @@ RULE = Rule(
         Case("print('nccl')\nlibraries = ['nccl', 'cudart']\n"),
         Case("p.add_argument('--backend', choices=['nccl', 'gloo'], default='gloo')\n"),
         Case("name: nccl\nlibs: [nccl]\n", filename="conf.yaml"),
+        Case("import torch.distributed as dist\nNCCL = dist.Backend.NCCL\n"),
     ),
     invalid=(
         Case(
@@ -154,8 +155,10 @@ def check(module: Module) -> Iterator[Hit]:
 
 @RULE.use("torch.distributed.Backend.NCCL")
 def check_attribute(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
-    """Find the backend by its attribute, comparisons excepted."""
-    if not isinstance(module.parent(node), ast.Compare):
+    """Find the backend by its attribute, comparisons and other names for it excepted."""
+    parent = module.parent(node)
+    renamed = isinstance(parent, ast.Assign) and getattr(parent.targets[0], "id", "") == "NCCL"
+    if not isinstance(parent, ast.Compare) and not renamed:
         yield from _hit(node, Severity.ERROR, module)
 
 

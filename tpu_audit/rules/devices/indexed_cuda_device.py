@@ -74,6 +74,7 @@ RULE = Rule(
         Case('import torch\ntorch.cuda.set_device(torch.device("cuda:0"))\n'),
         Case('parts = [b.to(f"cuda:{i % n}") for i, b in enumerate(blocks)]\n'),
         Case('import jax\nfrom lib import put\nx = put(x, device="cuda:0")\n'),
+        Case("class Warp:\n    def __init__(self):\n        self.device = 'cuda:0'\n"),
     ),
     invalid=(
         Case(

@@ -113,6 +113,12 @@ RULE = Rule(
             fixed='if ((a + b).device.type == "cpu"):\n    c = sort(c)\nelse:\n    c = c.topk(k)\n',
         ),
         Case("if x.is_cuda:\n    y = my_cuda_op(x)\n", lines=(1,), severity=Severity.INFO),
+        Case(
+            "import torch\nif x.is_cuda or torch.backends.mkl.is_available():\n    y = x.stft()\n"
+            "else:\n    y = librosa.stft(x.numpy())\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case("flag = next(model.parameters()).is_cuda\n", lines=(1,), severity=Severity.INFO),
         Case(
             "if all(t.is_cuda for t in ts):\n    y = ext.fused(*ts)\nelse:\n"
@@ -137,13 +143,23 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
     changed = lasting_effect(attribute, module)
     if changed is Effect.NOTHING:
         return
-    severity, message = _SAID.get(changed, _NOTE)
+    severity, message = _NOTE if _is_one_way(attribute, module) else _SAID.get(changed, _NOTE)
     yield module.hit(
         attribute,
         message,
         'ask for `x.device.type != "cpu"`, or move to `x.device` without asking',
         severity=severity,
         fix=_fix(attribute, module) if severity is not Severity.INFO else None,
+    )
+
+
+def _is_one_way(attribute: ast.Attribute, module: Module) -> bool:
+    """Tell ``x.is_cuda or mkl.is_available()``, which may hold for other reasons."""
+    parent = module.parent(attribute)
+    return (
+        isinstance(parent, ast.BoolOp)
+        and isinstance(parent.op, ast.Or)
+        and any(module.truth(value) is None for value in parent.values)
     )
 
 

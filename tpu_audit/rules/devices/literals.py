@@ -36,6 +36,7 @@ _PYTORCH = frozenset(
         *("timm", "torchvision", "torchaudio", "sentence_transformers", "peft", "trl"),
     }
 )
+_FRAMEWORKS = _OWN_DEVICES | {"jax", "flax", "tensorflow"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
@@ -75,7 +76,13 @@ def is_of_cuda(node: ast.AST, module: Module) -> bool:
 
 
 def has_owner(sink: DeviceSink, module: Module) -> bool:
-    """Tell a device that is made to load to, or to be set: the rules on those calls say more."""
+    """Tell a device that is made to load to, or to be set: the rules on those calls say more.
+
+    So with one in a class that stands for another framework: JAX's devices are none of PyTorch's.
+    """
+    around = module.classes.enclosing(sink.node)
+    if around is not None and around.name.lower() in _FRAMEWORKS:
+        return True
     holder = module.parent(sink.call) if sink.call is not None else None
     if isinstance(holder, ast.keyword):
         return holder.arg == "map_location"

@@ -24,7 +24,7 @@ _DECORATORS = (
 )
 _ADVICE = TRITON[0].instead
 _OF_KERNELS = re.compile(
-    r"(?:^|/)(?:\w*kernels?|\w*triton\w*|ops?|overrides)/|(?:triton|kernel|fused|cuda)\w*\.py$"
+    r"(?:^|/)(?:\w*kernels?|\w*triton\w*|ops?|overrides)/|(?:triton|kernel|fused|flash|cuda)\w*\.py$"
 )
 """Files of kernels by their path: whether a TPU comes to one is decided in another file."""
 

@@ -94,6 +94,11 @@ RULE = Rule(
             lines=(3,),
         ),
         Case(
+            "from torch.cuda.amp import autocast\nwith autocast(False):\n    run()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'from torch import amp\nwith amp.autocast(device_type="cuda", enabled=False):\n'
             "    run()\n",
             lines=(2,),
@@ -109,7 +114,10 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     device = call.args[0] if call.args else keyword(call, "device_type")
     if name != _OLD and (device is None or not _is_for_cuda(device, module)):
         return
-    off = name != _OLD and _is_false(keyword(call, "enabled"))
+    enabled = keyword(call, "enabled")
+    if name == _OLD and call.args:
+        enabled = call.args[0]
+    off = _is_false(enabled)
     yield module.hit(
         call,
         "this autocast is CUDA's alone: the block is not cast on a TPU"

@@ -45,11 +45,19 @@ _RUNTIMES = re.compile(
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
 _FLASH = re.compile(r"flash_(?:attn|attention|pack)")
 _OWNER = re.compile(
-    r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)", re.IGNORECASE
+    r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)"
+    r"|(?:accelerator|platform|backend)(?:cuda|nvidia)$|nccl\w*engine$",
+    re.IGNORECASE,
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
-_ENGINE = re.compile(r"^_?(?:tensorrt|trt)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_")
+_ENGINE = re.compile(
+    r"^_?(?:tensorrt|trt|mcore)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
+    r"|(?:^|_)(?:trtllm|cutlass|marlin|exllama(?:v2)?|deepgemm|sonicmoe|nvfp4)(?:_|$)"
+    r"|^nccl_\w*engine$"
+)
 """Files and folders that are about one such library, wherever they are."""
+_RUNS_ALONE = frozenset({"tensorrt", "tensorrt_llm", "cutlass"})
+"""Libraries around which the whole file that imports one at its top is built."""
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -70,6 +78,17 @@ class Backends:
         parts = PurePosixPath(self._module.path.replace("\\", "/").lower()).parts
         pairs = pairwise(parts)
         return any(_is_backend(folder, name.removesuffix(".py")) for folder, name in pairs)
+
+    @cached_property
+    def needs_engine(self) -> bool:
+        """Whether the file cannot be imported without a library that it is built around."""
+        return any(self._is_of_engine(node) for node, _ in self._module.imported)
+
+    def _is_of_engine(self, node: ast.stmt | ast.Call) -> bool:
+        """Tell ``import tensorrt`` at the top of a file: without it nothing below is reached."""
+        names = (alias.name for alias in getattr(node, "names", ()))
+        roots = {(getattr(node, "module", None) or name).partition(".")[0] for name in names}
+        return bool(roots & _RUNS_ALONE) and self._module.parent(node) is self._module.tree
 
     def owns(self, node: ast.AST) -> bool:
         """Tell whether a TPU comes to ``node`` only if asked for what CUDA alone has."""

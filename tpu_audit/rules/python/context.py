@@ -31,6 +31,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BATCHES = re.compile(r"loader|dataset|batch|iterator|_dl$|step|iteration", re.IGNORECASE)
 _STEPS = frozenset({"backward", "zero_grad", "clip_grad_norm_"})
+_WHOLE = frozenset({"fit", "fit_one_cycle"})
+"""Methods that train from start to end: a loop that calls one turns once a model."""
 _CAUGHT = frozenset(
     {"Exception", "BaseException", "ImportError", "ModuleNotFoundError", "RuntimeError"}
 )
@@ -107,10 +109,11 @@ class Contexts:
     def is_training(self, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Tell whether a loop runs over batches or steps an optimizer."""
         if loop not in self._training:
-            self._training[loop] = _over_batches(loop) or any(
-                isinstance(n, ast.Call) and getattr(n.func, "attr", "") in _STEPS
-                for n in _own_nodes(loop)
-            )
+            called = {
+                getattr(n.func, "attr", "") for n in _own_nodes(loop) if isinstance(n, ast.Call)
+            }
+            over_batches = _over_batches(loop) and not called & _WHOLE
+            self._training[loop] = over_batches or bool(called & _STEPS)
         return self._training[loop]
 
     def is_hot(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tpu_audit.rules.python import tensor_names as known
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.scopes import Binding, Kind
+from tpu_audit.rules.python.walk import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BUILTINS = frozenset(dir(builtins))
+_NUMBERS = frozenset({"float", "int"})
+"""In a union with a tensor: callers pass what they have read already, as a rule."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _MOVES = frozenset({"to", "cuda", "tpu", "xpu"})
 _DEPTH = 25
@@ -269,7 +272,9 @@ class Tensors:
             tensor = hint.value.replace("Optional[", "").rstrip("]").endswith("Tensor")
             return Holds.TENSOR if tensor else Holds.UNKNOWN
         if isinstance(hint, ast.BinOp):
-            return _most((self._annotated(hint.left), self._annotated(hint.right)))
+            number = any(getattr(part, "id", "") in _NUMBERS for part in children(hint))
+            both = (self._annotated(hint.left), self._annotated(hint.right))
+            return Holds.UNKNOWN if number else _most(both)
         if isinstance(hint, ast.Subscript):
             return self._annotated_generic(hint)
         word = getattr(hint, "attr", getattr(hint, "id", ""))
@@ -283,6 +288,8 @@ class Tensors:
         if word == "Optional":
             return self._annotated(parts[0])
         if word == "Union":
+            if any(getattr(part, "id", "") in _NUMBERS for part in parts):
+                return Holds.UNKNOWN
             held = _most(map(self._annotated, parts))
             others = [p for p in parts if getattr(p, "value", "") is not None]
             return held if len(others) == 1 or held not in _DEVICE else Holds.LIKELY

@@ -13,6 +13,7 @@ from tpu_audit.rules.python.walk import descend
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tpu_audit.rules.python.context import Context
     from tpu_audit.rules.python.module import Module
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -32,6 +33,8 @@ _WHOLE = frozenset({"generate", "validate", "evaluate"})
 _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
 _FLASH = re.compile(r"cu_seq_?lens|flash_?att", re.IGNORECASE)
+_UNPADS = re.compile(r"^_?(?:get_unpad_data|upad_input|unpad_input)$")
+"""Functions by which models pack batches for FlashAttention."""
 _DENIED = re.compile(r"\bnot\b|!=")
 """A test for flash attention's packed batches, which a TPU has none of."""
 _ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
@@ -40,6 +43,13 @@ _REPLACED = frozenset({"use_experts_implementation"})
 """Decorators under which transformers runs grouped products in place of a class's ``forward``."""
 _METHODS = frozenset({"step", "decode", "decode_step", "decode_one", "forward_step"})
 """Methods of models that compute a token."""
+_MOVES = frozenset(
+    {
+        *("to", "cuda", "backward", "zero_grad", "to_device", "prepare", "device", "train", "eval"),
+        *("step", "no_grad", "inference_mode", "fit", "autocast"),
+    }
+)
+"""What a function that works on a device says somewhere."""
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -58,7 +68,7 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     if not (context.hot or decodes) or context.test or _is_exempt(node, module):
         return False
     if context.training or decodes:
-        return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
+        return loop is None or _is_step(loop, context, module)
     function = context.function
     whole = function is None or (function.name in _WHOLE and not context.loop_depth)
     if function is None or whole or _is_stage(function, module):
@@ -71,18 +81,49 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     return depth > 0 and any(runs_each_step(site, module, depth - 1) for site in sites)
 
 
+def _is_step(loop: ast.For | ast.AsyncFor | ast.While, context: Context, module: Module) -> bool:
+    """Tell a loop over steps from one over epochs, and from one that stays on the host."""
+    if not _calls_model(loop, module) and _stays_home(loop, context):
+        return False
+    return not _is_epoch(loop) or not any(_inner_loops(loop, module))
+
+
+def _stays_home(loop: ast.AST, context: Context) -> bool:
+    """Tell a loop over batches that nothing moves to a device, as statistics are gathered."""
+    around = context.function or loop
+    return not any(
+        isinstance(node, ast.Attribute) and node.attr in _MOVES for node in descend(around)
+    )
+
+
 def _is_exempt(node: ast.AST, module: Module) -> bool:
     """Tell what runs on the host, seldom, or not on a TPU at all, wherever it stands."""
+    function = module.context(node).function
+    if function is not None and _UNPADS.match(function.name):
+        return True
     return on_host(node, module) or is_rare(node, module) or is_replaced(node, module)
 
 
 def is_evaluation(node: ast.AST, module: Module) -> bool:
-    """Tell whether ``node`` stands in a loop over batches, and what is around does not train."""
+    """Tell whether ``node`` stands in a loop over batches, and what is around does not train.
+
+    So with what follows a computation without gradients in the same function.
+    """
     context = module.context(node)
     around = context.function or context.loop
+    if context.function is not None and _infers(context.function, module):
+        return True
     return context.training and (
         around is None
         or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(around))
+    )
+
+
+def _infers(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:
+    """Tell a function with ``with torch.inference_mode():`` in it."""
+    return any(
+        isinstance(node, ast.Call) and module.is_named(node.func, "torch.inference_mode")
+        for node in descend(*function.body)
     )
 
 

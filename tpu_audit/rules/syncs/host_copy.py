@@ -46,6 +46,10 @@ RULE = Rule(
             "def _array(x):\n    if hasattr(x, 'numpy'):\n        return x.numpy()\n"
             "    return list(x)\n"
         ),
+        Case(
+            "import torch\ndef forward(ctx, run, x: torch.Tensor):\n"
+            "    kept = x.to('cpu', non_blocking=True)\n    return run(x), kept\n"
+        ),
     ),
     invalid=(
         Case(
@@ -120,6 +124,9 @@ def _hit(call: ast.Call, module: Module) -> Hit:
 
 
 def _is_to_host(call: ast.Call, module: Module) -> bool:
+    """Tell ``x.to("cpu")``; with ``non_blocking=True`` nobody waits for it."""
+    if getattr(keyword(call, "non_blocking"), "value", False) is True:
+        return False
     device = call.args[0] if call.args else keyword(call, "device")
     return device is not None and tensors(module).is_host(device)
 
