@@ -23,6 +23,8 @@ _SUFFIXES = {
     ".zsh": "shell",
     ".ksh": "shell",
     ".csh": "shell",
+    ".bat": "shell",
+    ".cmd": "shell",
     ".slurm": "shell",
     ".sbatch": "shell",
     ".sub": "shell",

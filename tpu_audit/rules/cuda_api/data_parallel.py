@@ -31,9 +31,13 @@ RULE = Rule(
     code="TPA223",
     name="data-parallel",
     severity=Severity.ERROR,
-    words=("DataParallel", "data_parallel", "DistributedDataParallel", "DDP"),
+    words=(
+        *("DataParallel", "data_parallel", "DistributedDataParallel", "DDP"),
+        *("replicate", "parallel_apply", "scatter", "gather"),
+    ),
     docs=Docs(
-        what="Finds `torch.nn.DataParallel`, and `DistributedDataParallel` with `device_ids`.",
+        what="Finds `torch.nn.DataParallel` and the functions that it is made of (`replicate`, "
+        "`scatter`, `parallel_apply`, `gather`), and `DistributedDataParallel` with `device_ids`.",
         why="A process on a TPU has one device, index 0. `DataParallel` finds nothing to "
         "parallelise over, and fails where it is told of more devices. `DistributedDataParallel` "
         "sends inputs to the index in `device_ids`, which does not exist for any rank but 0.",
@@ -114,6 +118,11 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.ERROR,
         ),
+        Case(
+            "import torch.nn as nn\nnets = nn.parallel.replicate(net, [0, 1])\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
     ),
 )
 
@@ -131,6 +140,17 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         f"a process on a TPU has one device: `{name}` has nothing to parallelise over",
         "run one process a chip with `DistributedDataParallel` or `fully_shard`",
         severity=None if told else Severity.WARNING,
+        cause="DataParallel",
+    )
+
+
+@RULE.call(*(_PARALLEL + part for part in ("replicate", "scatter", "parallel_apply", "gather")))
+def check_part(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find the steps of single-process parallelism, written out."""
+    yield module.hit(
+        call.func,
+        f"`{name}` is for several devices in a process: a TPU's process has one",
+        "run one process a chip with `DistributedDataParallel` or `fully_shard`",
         cause="DataParallel",
     )
 

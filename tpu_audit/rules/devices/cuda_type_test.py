@@ -34,6 +34,11 @@ _SAID = {
         "a TPU's tensor is not copied to the host, and NumPy cannot read it",
         "call `.cpu()` on any device",
     ),
+    Effect.TO_HOST: (
+        Severity.WARNING,
+        "a TPU's tensor is copied to the host here, and worked on there",
+        "let through any device, or ask for those that lack the op",
+    ),
     Effect.LEFT_BEHIND: (
         Severity.WARNING,
         "on a TPU nothing is moved to the device, since it is not CUDA",
@@ -144,6 +149,11 @@ RULE = Rule(
             'mode = "pointwise" if a.device.type in ("cuda", "xpu") else "generic"\n',
             lines=(1,),
             severity=Severity.INFO,
+        ),
+        Case(
+            "if x.device.type not in ('cuda', 'cpu'):\n    x = x.cpu()\nz = fold(x)\n",
+            lines=(1,),
+            severity=Severity.WARNING,
         ),
         Case(
             "import torch\nif device == torch.device('cuda'):\n    y = y.cpu()\nz = y.numpy()\n",

@@ -57,6 +57,7 @@ RULE = Rule(
         Case("import torch\nmodel.to(device=1)\n", lines=(2,)),
         Case("import torch\ndev = torch.device(local_rank)\n", lines=(2,)),
         Case("import torch\nx = torch.zeros(2, device=self.gpu_id)\n", lines=(2,)),
+        Case("from ultralytics import YOLO\nYOLO(p).train(device=[0, 1])\n", lines=(2,)),
         Case("import torch\nGPU = 2\nx = x.to(GPU)\n", lines=(3,)),
     ),
 )
@@ -65,6 +66,12 @@ RULE = Rule(
 @RULE.sink(SinkKind.TO, SinkKind.DEVICE, SinkKind.KEYWORD)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the numbers, and the names that hold a rank."""
+    if _is_list(sink.node) and "ultralytics" in module.libraries.roots:
+        yield module.hit(
+            sink.node,
+            "a process on a TPU sees one device: a list of numbers means CUDA's",
+            "leave `device` out, or pass the accelerator's device",
+        )
     if sink.kind is SinkKind.KEYWORD and not _is_pytorch(sink, module):
         return
     indices = _indices(sink.node, module)
@@ -81,6 +88,12 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         "use the accelerator's device without an index",
         severity=Severity.INFO if first else None,
     )
+
+
+def _is_list(node: ast.expr) -> bool:
+    """Tell ``device=[0, 1]``, which Ultralytics takes."""
+    items = node.elts if isinstance(node, ast.List) else []
+    return bool(items) and all(type(getattr(item, "value", "")) is int for item in items)
 
 
 def _is_pytorch(sink: DeviceSink, module: Module) -> bool:

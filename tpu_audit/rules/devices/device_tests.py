@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,8 @@ class Effect(Enum):
     """Mixed precision is off."""
     COPY = auto()
     """A device's tensor is not copied to the host before it is read there."""
+    TO_HOST = auto()
+    """A device's tensor is copied to the host, to be worked on there."""
     LEFT_BEHIND = auto()
     """Something is not moved to the device, or made on the host."""
     KERNEL = auto()
@@ -56,7 +58,7 @@ class Effect(Enum):
     """Other statements run."""
 
 
-_LASTING = (Effect.LEFT_BEHIND, Effect.COPY, Effect.NO_AUTOCAST)
+_LASTING = (Effect.LEFT_BEHIND, Effect.COPY, Effect.TO_HOST, Effect.NO_AUTOCAST)
 """What a flag's later use may cost, the worst first."""
 
 
@@ -102,9 +104,13 @@ def is_device(node: ast.expr, module: Module) -> bool:
     return module.is_device(node) and _NO_DEVICE.search(str(word)) is None
 
 
-def effect(atom: ast.expr, module: Module) -> Effect:
-    """Return what changes on a TPU because a test for CUDA is false there."""
+def effect(atom: ast.expr, module: Module, *, negated: bool = False) -> Effect:
+    """Return what changes on a TPU because a test for CUDA is false there.
+
+    ``negated``: the atom is a name for the test's opposite.
+    """
     use = _use(atom, module)
+    use = replace(use, positive=use.positive is not negated)
     if use.decided or _knows_tpu(use, module):
         return Effect.NOTHING
     if isinstance(use.parent, ast.keyword):
@@ -146,7 +152,8 @@ def lasting_effect(atom: ast.expr, module: Module) -> Effect:
         for use in module.index.names[target.id]
         if isinstance(use.ctx, ast.Load) and module.context(use).function is function
     ]
-    later = {effect(use, module) for use in uses}
+    negated = not _use(atom, module).positive
+    later = {effect(use, module, negated=negated) for use in uses}
     return next((one for one in _LASTING if one in later), changed)
 
 
@@ -282,11 +289,26 @@ def _compared(
         return Effect.COPY
     if any(_moves(node, module) for arm in cuda for node in descend(arm)):
         return Effect.LEFT_BEHIND
-    if _calls(other, "numpy") and not _calls([module.context(choice).function or choice], "cpu"):
-        return Effect.COPY
+    if (reading := _reading(cuda, other, choice, module)) is not None:
+        return reading
     if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in descend(arm)):
         return Effect.KERNEL
     return Effect.VALUE if isinstance(choice, ast.IfExp) else Effect.WAY
+
+
+def _reading(
+    cuda: Sequence[ast.AST],
+    other: Sequence[ast.AST],
+    choice: ast.If | ast.IfExp,
+    module: Module,
+) -> Effect | None:
+    """Return what the arm that a TPU takes does with the host, where CUDA's arm does not."""
+    if _calls(other, "cpu"):
+        both = _calls([*cuda, *_after(cuda, choice, module)], "cpu") or _calls(other, "numpy")
+        return None if both else Effect.TO_HOST
+    if _calls(other, "numpy") and not _calls([module.context(choice).function or choice], "cpu"):
+        return Effect.COPY
+    return None
 
 
 def _after(

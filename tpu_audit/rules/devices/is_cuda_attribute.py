@@ -33,6 +33,10 @@ _SAID = {
         Severity.ERROR,
         "`is_cuda` is false for a TPU's tensor: what meets it is made on the CPU",
     ),
+    Effect.TO_HOST: (
+        Severity.WARNING,
+        "`is_cuda` is false for a TPU's tensor, which is copied to the host and worked on there",
+    ),
     Effect.NO_AUTOCAST: (
         Severity.WARNING,
         "`is_cuda` is false for a TPU's tensor: mixed precision is off",

@@ -98,6 +98,11 @@ RULE = Rule(
             "import torch\nif device == torch.device('cuda'):\n    model = model.half()\n",
             lines=(2,),
         ),
+        Case(
+            "import torch\nc = torch.cuda.is_available()\n"
+            "d = (torch.bfloat16 if ok else torch.float16) if c else torch.float32\n",
+            lines=(3,),
+        ),
         Case("import torch\nt = m.transcribe(a, fp16=torch.cuda.is_available())\n", lines=(2,)),
         Case(
             "import torch\n"
@@ -112,9 +117,17 @@ RULE = Rule(
 @RULE.node(ast.IfExp)
 def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
     """Find ``A if test else B`` with two dtypes."""
-    arms = (dtype_of(node.body, module), dtype_of(node.orelse, module))
+    arms = (_of_arm(node.body, module), _of_arm(node.orelse, module))
     if all(arms):
         yield from _judge(node, node.test, arms, module)
+
+
+def _of_arm(node: ast.expr, module: Module) -> str:
+    """Return an arm's dtype, or the first of a choice between two that stands in the arm."""
+    if isinstance(node, ast.IfExp):
+        both = dtype_of(node.body, module) and dtype_of(node.orelse, module)
+        return dtype_of(node.body, module) if both else ""
+    return dtype_of(node, module)
 
 
 @RULE.node(ast.If)
