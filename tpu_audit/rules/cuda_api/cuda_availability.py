@@ -32,7 +32,7 @@ _NAMES = {
 """Name -> its place under torch.accelerator, what happens, what that costs."""
 
 _SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
-_STATED = re.compile(r"(?:cuda|gpu)\w*(?:available|count|present)|^cuda$", re.IGNORECASE)
+_STATED = re.compile(r"(?:cuda|gpu)[\w ]*(?:available|count|present)|^cuda$", re.IGNORECASE)
 _HALVES = ("fp16", "half", "is_half", "use_fp16", "use_half")
 """Arguments that halve a model: the rule on dtypes chosen by CUDA has them."""
 _DECIDED = re.compile(
@@ -43,6 +43,7 @@ _DECIDED = re.compile(
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
 _REPORTS = re.compile(
     r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_|affinity"
+    r"|^_?(?:is_)?(?:available|supported)$|_(?:available|supported)$"
 )
 """Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
@@ -157,6 +158,18 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import torch\nrows = [("CUDA Available?", str(torch.cuda.is_available()))]\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nusing_gpu = kind == 'gpu' or torch.cuda.is_available()\n"
+            "for model in models:\n    if using_gpu:\n        warnings.warn('not on GPUs')\n"
+            "        continue\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import torch\nprint("CUDA:", torch.cuda.is_available())\n'
             'state = {"cuda_available": torch.cuda.is_available()}\n',
             lines=(2, 3),
@@ -249,7 +262,7 @@ def _decides(node: ast.expr, module: Module) -> bool:
     if isinstance(parent, ast.If) and child is parent.test:
         return _differs(parent, module)
     if isinstance(parent, ast.Assign):
-        if _is_for_pinning(parent, module):
+        if _is_for_pinning(parent, module) or _only_refuses(parent.targets[0], module):
             return False
         name = module.code(parent.targets[0])
         return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
@@ -268,6 +281,18 @@ def _is_for_pinning(statement: ast.Assign, module: Module) -> bool:
     return bool(uses) and all(
         isinstance(parent, ast.keyword) and parent.arg in {"pin_memory", "non_blocking"}
         for parent in parents
+    )
+
+
+def _only_refuses(flag: ast.expr, module: Module) -> bool:
+    """Tell a flag under which the file only warns, skips and raises."""
+    uses = module.index.names[flag.id] if isinstance(flag, ast.Name) else []
+    tests = [module.parent(use) for use in uses if isinstance(use.ctx, ast.Load)]
+    return bool(tests) and all(
+        isinstance(one, ast.If)
+        and not one.orelse
+        and all(isinstance(s, ast.Continue | ast.Raise) or _is_message(s) for s in one.body)
+        for one in tests
     )
 
 
@@ -378,8 +403,14 @@ def _is_said(node: ast.expr, module: Module) -> bool:
             return True
         if isinstance(parent, ast.Dict) and _is_reported(child, parent):
             return True
+        if isinstance(parent, ast.Tuple) and _STATED.search(_text(parent.elts[0])):
+            return True
         child, parent = parent, module.parent(parent)
     return False
+
+
+def _text(node: ast.expr) -> str:
+    return str(getattr(node, "value", ""))
 
 
 def _is_reported(value: ast.AST, report: ast.Dict) -> bool:

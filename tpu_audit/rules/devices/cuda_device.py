@@ -12,6 +12,7 @@ from tpu_audit.rules.devices.literals import (
     device_call,
     is_default,
     is_fallback,
+    is_flagged,
     is_of_cuda,
     is_stored,
     is_taken_back,
@@ -132,6 +133,7 @@ RULE = Rule(
         ),
         Case('p = MixedPrecision(device="cuda")\n', lines=(1,), severity=Severity.WARNING),
         Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
+        Case("x.to('cuda' if self.use_cuda else 'cpu')\n", lines=(1,), severity=Severity.WARNING),
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
         Case(
@@ -170,6 +172,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
                 continue
             place = sink.node
         mild = weak or is_fallback(possible, module) or _is_autocast(sink)
+        mild = mild or is_flagged(place, module)
         effect = _STORED if weak else _RAISES
         fixable = place is possible.node
         yield module.hit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.devices.literals import is_flagged
 from tpu_audit.rules.edits import Applicability, Edit
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.arguments import fits, method_name, prepended
@@ -50,6 +51,12 @@ RULE = Rule(
         Case('"""Call ``x.cuda()``."""\n# x.cuda()\n'),
     ),
     invalid=(
+        Case(
+            "import torch\nclass T:\n    def move(self, x):\n        if self.use_cuda:\n"
+            "            x = x.cuda()\n        return x\n",
+            lines=(5,),
+            severity=Severity.WARNING,
+        ),
         Case(
             "from hqq.core.quantize import HQQLinear\nfor m in model.modules():\n"
             "    if isinstance(m, HQQLinear):\n        m.cuda(device)\n",
@@ -107,12 +114,13 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find calls of ``.cuda`` on anything but an imported package."""
     if module.is_imported(receiver) or not _is_move(call) or _is_location(call, module):
         return
+    severity = Severity.WARNING if is_flagged(call, module) else None
     yield module.hit(
         call,
         "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
         _ADVICE,
         fix=_fix(call, module),
-        severity=Severity.INFO if _is_of_other_class(receiver, module) else None,
+        severity=Severity.INFO if _is_of_other_class(receiver, module) else severity,
         span=module.method_span(call),
     )
 

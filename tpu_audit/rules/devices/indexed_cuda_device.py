@@ -12,6 +12,7 @@ from tpu_audit.rules.devices.literals import (
     device_call,
     is_default,
     is_fallback,
+    is_flagged,
     is_of_cuda,
     is_stored,
     is_taken_back,
@@ -105,6 +106,12 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('a = a.to("cuda:0")\nb = b.to("cuda:1")\n', lines=(1,)),
+        Case(
+            "import torch\ngpus = find(rank)\n"
+            "d = torch.device('cuda', index=gpus[0]) if gpus else torch.device('cpu')\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
         Case("CFG = dict(device='cuda:0')\n", lines=(1,), severity=Severity.WARNING),
         Case('device = f"cuda:{local_rank}"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
         Case(
@@ -130,7 +137,7 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         if is_default(possible.node, module) or is_test_data(sink, module):
             continue
         weak = is_stored(sink) or _needs_nccl(sink.node, module)
-        weak = weak or is_fallback(possible, module)
+        weak = weak or is_fallback(possible, module) or is_flagged(possible.node, module)
         yield module.hit(
             possible.node,
             _STORED if is_stored(sink) else _RAISES,

@@ -37,6 +37,7 @@ _PYTORCH = frozenset(
     }
 )
 _FRAMEWORKS = _OWN_DEVICES | {"jax", "flax", "tensorflow"}
+_FLAG = re.compile(r"(?:^|_)(?:cuda|gpus?)(?:_|$)", re.IGNORECASE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
@@ -110,6 +111,31 @@ def is_fallback(possible: Possible, module: Module) -> bool:
     return any(getattr(side, "value", 0) is None for side in parent.test.comparators)
 
 
+def is_flagged(node: ast.expr, module: Module) -> bool:
+    """Tell ``"cuda" if self.use_gpu else "cpu"`` where another file sets the flag.
+
+    By its user, or by asking whether there is CUDA: then a TPU is left to the CPU instead.
+    """
+    child: ast.AST = node
+    parent = module.parent(node)
+    while parent is not None and not isinstance(parent, _DEFINITIONS):
+        if isinstance(parent, ast.If | ast.IfExp):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            if child in body and _is_far_flag(parent.test, module):
+                return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
+def _is_far_flag(test: ast.expr, module: Module) -> bool:
+    word = getattr(test, "attr", getattr(test, "id", ""))
+    return (
+        isinstance(test, ast.Name | ast.Attribute)
+        and _FLAG.search(word) is not None
+        and not module.value(test)
+    )
+
+
 def device_call(literal: ast.expr, module: Module) -> ast.Call | None:
     """Return the ``torch.device(...)`` that is made of a literal."""
     parent = module.parent(literal)
@@ -168,7 +194,8 @@ def is_taken_back(possible: Possible, module: Module) -> bool:
 def _takes_back(later: ast.If, module: Module) -> bool:
     test = later.test
     parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    return isinstance(later.body[-1], ast.Assign | ast.Return) and any(
+    returned = any(isinstance(one, ast.Assign | ast.Return) for one in later.body)
+    return returned and any(
         module.truth(part) is True and depends_on_availability(module, part) for part in parts
     )
 

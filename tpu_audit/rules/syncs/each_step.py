@@ -35,6 +35,8 @@ _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 _FLASH = re.compile(r"cu_seq_?lens|flash_?att", re.IGNORECASE)
 _UNPADS = re.compile(r"^_?(?:get_unpad_data|upad_input|unpad_input)$")
 """Functions by which models pack batches for FlashAttention."""
+_SETS_UP = re.compile(r"^_?(?:make|register|set|init|build)_(?:schedule|timesteps|sigmas)$")
+"""Functions by which samplers prepare their loops."""
 _DENIED = re.compile(r"\bnot\b|!=")
 """A test for flash attention's packed batches, which a TPU has none of."""
 _ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
@@ -99,7 +101,7 @@ def _stays_home(loop: ast.AST, context: Context) -> bool:
 def _is_exempt(node: ast.AST, module: Module) -> bool:
     """Tell what runs on the host, seldom, or not on a TPU at all, wherever it stands."""
     function = module.context(node).function
-    if function is not None and _UNPADS.match(function.name):
+    if function is not None and (_UNPADS.match(function.name) or _SETS_UP.match(function.name)):
         return True
     return on_host(node, module) or is_rare(node, module) or is_replaced(node, module)
 
