@@ -64,13 +64,13 @@ def check_code(
 def _not_at_hand(spec: ModelSpec, own: OwnCode) -> Iterator[Unread]:
     """Yield records of files that were wanted and are not here."""
     for name, why in spec.unfetched.items():
-        yield Unread(path=name, code="not_fetched", reason=f"it could not be fetched: {why}")
+        yield Unread(path=name, code="not_fetched", reason=f"could not be fetched: {why}")
     for name in own.missing():
         if name not in spec.unfetched:
-            reason = "the config names it, and it is not among the files at hand"
+            reason = "named by the config, and not among the files at hand"
             yield Unread(path=name, code="missing", reason=reason)
     for repository in own.entries.elsewhere:
-        reason = "the config takes code from this other repository, which was not looked at"
+        reason = "another repository that the config takes code from: not looked at"
         yield Unread(path=repository, code="elsewhere", reason=reason)
 
 

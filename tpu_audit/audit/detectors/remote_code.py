@@ -18,7 +18,8 @@ CODE = Code(
     why=(
         "The audit traced the class of the same name in transformers and did not execute the "
         "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
-        "call other ops and CUDA packages."
+        "call other ops and CUDA packages. What reading those files shows is told by findings of "
+        "their own."
     ),
     fix="Load without `trust_remote_code`: transformers has the class.",
 )
@@ -28,4 +29,5 @@ def describe(spec: ModelSpec) -> str | None:
     """Return the finding's message, or None when the repository brings no code."""
     if not spec.needs_remote_code:
         return None
-    return f"the repository has code of its own for {spec.architecture}, which was not looked at"
+    name = spec.architecture
+    return f"the repository has code of its own for {name}; traced was the class of transformers"

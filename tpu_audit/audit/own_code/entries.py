@@ -23,11 +23,13 @@ class Entries:
 
     files: dict[str, None] = field(default_factory=dict)
     """In the order of the configs; not all need be there."""
+    alone: dict[str, None] = field(default_factory=dict)
+    """Those among them that no class of transformers stands in for."""
     classes: set[str] = field(default_factory=set)
     elsewhere: dict[str, None] = field(default_factory=dict)
     """Other repositories that the configs take code from."""
 
-    def add(self, reference: object, *, is_class: bool = True) -> None:
+    def add(self, reference: object, *, is_class: bool = True, alone: bool = False) -> None:
         """Take ``modeling_x.XModel``, or ``org/name--modeling_x.XModel`` of another repository."""
         if not isinstance(reference, str):
             return
@@ -36,7 +38,10 @@ class Entries:
         if repository:
             self.elsewhere[repository] = None
         elif module:
-            self.files[f"{module.replace('.', '/')}.py"] = None
+            path = f"{module.replace('.', '/')}.py"
+            self.files[path] = None
+            if alone:
+                self.alone[path] = None
             if is_class:
                 self.classes.add(name)
 
@@ -52,10 +57,10 @@ def entries_of(spec: ModelSpec) -> Entries:
             found.add(reference)
     for pipeline in _values(spec.config.get("custom_pipelines")):
         if isinstance(pipeline, Mapping):
-            found.add(pipeline.get("impl"), is_class=False)
+            found.add(pipeline.get("impl"), is_class=False, alone=True)
     for kind in _sentence_modules(spec):
         if isinstance(kind, str) and f"{kind.rpartition('.')[0]}.py" in spec.code_files:
-            found.add(kind)
+            found.add(kind, alone=True)
     return found
 
 
@@ -80,4 +85,5 @@ def _sentence_modules(spec: ModelSpec) -> list[object]:
         rows = json.loads(Path(path).read_bytes()) if path else []
     except (OSError, ValueError, RecursionError):
         return []
-    return [row.get("type") for row in rows if isinstance(row, dict)] if rows else []
+    listed = rows if isinstance(rows, list) else []
+    return [row.get("type") for row in listed if isinstance(row, dict)]

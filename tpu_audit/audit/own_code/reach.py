@@ -7,6 +7,7 @@ name of. So too much is reached rather than too little, and what is not reached 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ _CALLED = frozenset(
     }
 )
 """Methods that libraries call by themselves when they load or run an object."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _UNREAD = frozenset({"annotation", "returns"})
 """Fields of the tree whose names are not used when the code runs."""
 
@@ -55,7 +57,7 @@ class Reach:
 def reach_of(texts: Mapping[str, str], classes: Iterable[str]) -> Reach:
     """Return what is reached in files (path -> text) from ``classes`` and from their import.
 
-    Files that cannot be parsed are taken to run as a whole.
+    A file that cannot be parsed is taken to run as a whole, and to use each word in it.
     """
     units = [unit for path, text in texts.items() for unit in _units_of(path, text)]
     names = _names_reached(units, set(classes))
@@ -90,7 +92,7 @@ def _units_of(path: str, text: str) -> list[_Unit]:
             tree = ast.parse(text)
         return list(_Reader(path).module(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return [_Unit(name="", says=frozenset(_WORD.findall(text)))]
 
 
 class _Reader:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tpu_audit.types.model import ModelSpec
 
+_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO}
 _ASIDE = "in a file that loading the model does not read"
 _IDLE = "in code that loading and forward do not reach"
@@ -50,6 +51,11 @@ class OwnCode:
         return loaded_files(self.entries.files, self._texts) if self.entries.files else ()
 
     @cached_property
+    def _alone(self) -> frozenset[str]:
+        """Files of ``loaded`` that run whatever class of transformers there is."""
+        return frozenset(loaded_files(self.entries.alone, self._texts))
+
+    @cached_property
     def _texts(self) -> dict[str, str]:
         return dict(_readable(self._spec))
 
@@ -63,17 +69,20 @@ class OwnCode:
         return [name for name in self.entries.files if name not in self._spec.code_files]
 
     def weigh(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Return the findings as they count for the model, those told otherwise left out.
+        """Return the findings as they count for the model, the worst first.
+
+        Those that the scan tells otherwise are left out.
 
         In the configs of the model, and in code that loading and forward run, all keep their
         severity. One step less counts what forward does not reach, and what only runs when
         somebody asks for own code that transformers replaces. The rest is information.
         """
-        return tuple(
+        weighed = (
             self._in_config(finding) if self._is_config(finding) else self._in_code(finding)
             for finding in findings
             if not (finding.code in _SAID and self._is_config(finding))
         )
+        return tuple(sorted(weighed, key=lambda finding: _WORST_FIRST.index(finding.severity)))
 
     def _is_config(self, finding: Finding) -> bool:
         name = finding.location.path
@@ -91,7 +100,8 @@ class OwnCode:
             return _lowered(finding, _ASIDE, to_info=True)
         if not self._reach.covers(name, line):
             finding = _lowered(finding, _IDLE)
-        return _lowered(finding, _TRUSTED) if self._native else finding
+        replaced = self._native and name not in self._alone
+        return _lowered(finding, _TRUSTED) if replaced else finding
 
 
 def without_repeats(
