@@ -28,7 +28,7 @@ RULE = Rule(
     code="TPA212",
     name="cuda-out-of-memory",
     severity=Severity.WARNING,
-    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "CUDA out of memory*"),
+    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "memory"),
     docs=Docs(
         what='Finds `except torch.cuda.OutOfMemoryError`, and tests for the text "CUDA out of '
         'memory".',
@@ -77,6 +77,7 @@ RULE = Rule(
             fixed="try:\n    f()\nexcept RuntimeError as e:\n    if 'out of memory' in str(e):\n"
             "        g()\n",
         ),
+        Case("if 'cuda out of memory' in str(e).lower():\n    g()\n", lines=(1,)),
         Case(
             'SIGNS = ("CUDA out of memory.", "CUBLAS_STATUS")\ndef is_oom(e):\n'
             "    return any(sign in e.args[0] for sign in SIGNS)\n",
@@ -130,7 +131,7 @@ def _judged(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         )
 
 
-@RULE.string(_TEXT)
+@RULE.string(_TEXT, _TEXT.lower())
 def check_text(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find the text where it is looked for, not where it is printed."""
     if _is_looked_for(constant, module):

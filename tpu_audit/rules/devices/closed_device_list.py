@@ -75,6 +75,7 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case('assert device.type in ("cpu", "cuda"), device\n', lines=(1,)),
+        Case("if v not in ('cpu', 'cuda'):\n    raise ValueError(v)\n", lines=(1,)),
         Case(
             "import torch\n"
             "if q.device.type != 'cuda' or torch.cuda.get_device_capability()[0] < 9:\n"

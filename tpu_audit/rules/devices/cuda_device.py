@@ -119,6 +119,7 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('device = "cuda"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
+        Case('setattr(args, "device", "cuda")\n', lines=(1,), severity=Severity.WARNING),
         Case(
             'import torch\nwith torch.device("cuda"):\n    model = Net()\n',
             lines=(2,),

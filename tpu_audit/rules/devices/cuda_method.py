@@ -98,6 +98,10 @@ RULE = Rule(
         ),
         Case("import torch\nx = x.cuda(*where)\n", lines=(2,)),
         Case('getattr(model, "cuda")()\n', lines=(1,)),
+        Case(
+            'from operator import methodcaller\nxs = list(map(methodcaller("cuda"), xs))\n',
+            lines=(2,),
+        ),
         Case('move = getattr(model, "cuda")\nmove()\n', lines=(1,)),
         Case(
             "import torch\ndef test_move():\n    x.cuda()\n",
@@ -153,13 +157,19 @@ def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 def check_taken(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find ``move = getattr(model, "cuda")``, to be called later."""
     call = module.parent(constant)
+    if isinstance(call, ast.Call) and _name(call) == "methodcaller" and constant.value == "cuda":
+        yield module.hit(call, "`.cuda` raises on a TPU, built without CUDA", _ADVICE)
     if not isinstance(call, ast.Call) or call.args[1:] != [constant] or constant.value != "cuda":
         return
     holder, use = call.args[0], module.parent(call)
     called = isinstance(use, ast.Call) and use.func is call
     of_package = module.is_imported(holder) or module.is_named(holder, "torch", "torch.version")
-    if getattr(call.func, "id", "") == "getattr" and not called and not of_package:
+    if _name(call) == "getattr" and not called and not of_package:
         yield module.hit(call, "`.cuda` raises on a TPU, built without CUDA", _ADVICE)
+
+
+def _name(call: ast.Call) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def _is_move(call: ast.Call) -> bool:

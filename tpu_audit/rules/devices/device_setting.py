@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"(?:[a-z0-9]+_)*device|device_type|accelerator(?:_type)?|torchdevice|gpu")
 _FLAG = frozenset({"use_cuda", "use_gpu", "enable_cuda", "cuda"})
+_LISTS = (("devices",), ("device",), ("cuda_devices",))
+"""Keys that hold a list of devices."""
 _DEVICE = re.compile(r"cuda(?::\d+(?:,\d+)*)?")
 _OF_OTHER_RULES = frozenset(
     {"kubernetes", "compose", "helm", "ci", "conda", "lock", "constraints", "accelerate"}
@@ -110,6 +112,8 @@ def _is_data(document: Document) -> bool:
 
 
 def _is_setting(entry: Entry) -> bool:
+    if isinstance(entry.key, int) and entry.keys[-2:-1] in _LISTS:
+        return _is_cuda(entry)
     if not isinstance(entry.key, str) or entry.container:
         return False
     key = entry.key.lower().replace("-", "_")

@@ -90,12 +90,18 @@ def cuda_test(constant: ast.Constant, module: Module) -> tuple[ast.expr, ast.exp
     if isinstance(parent, ast.Tuple | ast.List | ast.Set):
         node, parent = parent, module.parent(parent)
     found: tuple[ast.expr, ast.expr] | None = None
+    listed = isinstance(node, ast.Tuple | ast.List | ast.Set) and _names_cpu(node)
     if isinstance(parent, ast.Compare) and len(parent.ops) == 1:
         right = parent.comparators[0]
         found = parent, (right if parent.left is node else parent.left)
     elif isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "startswith":
         found = (parent, parent.func.value) if isinstance(parent.func, ast.Attribute) else None
-    return found if found and is_device(found[1], module) else None
+    return found if found and (listed or is_device(found[1], module)) else None
+
+
+def _names_cpu(kinds: ast.Tuple | ast.List | ast.Set) -> bool:
+    """Tell a list of devices by its items, whatever is looked up in it."""
+    return any(isinstance(kind, ast.Constant) and kind.value == "cpu" for kind in kinds.elts)
 
 
 def is_device(node: ast.expr, module: Module) -> bool:
@@ -326,10 +332,15 @@ def _collapses(cuda: Sequence[ast.AST], other: Sequence[ast.AST], module: Module
     return any(
         a is not None
         and b is not None
-        and any(is_cuda(p) for p in module.value(a))
+        and (_is_own_device(a) or any(is_cuda(p) for p in module.value(a)))
         and any(p.value == "cpu" for p in module.value(b))
         for a, b in pairs
     )
+
+
+def _is_own_device(node: ast.expr) -> bool:
+    """Tell ``x.get_device()``, which is not the CPU's."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get_device"
 
 
 def _value(node: ast.AST) -> ast.expr | None:

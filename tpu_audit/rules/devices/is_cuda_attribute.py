@@ -125,6 +125,11 @@ RULE = Rule(
         ),
         Case("flag = next(model.parameters()).is_cuda\n", lines=(1,), severity=Severity.INFO),
         Case(
+            "import torch\nd = x.get_device() if x.is_cuda else torch.device('cpu')\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
+        Case(
             "if all(t.is_cuda for t in ts):\n    y = ext.fused(*ts)\nelse:\n"
             "    y = slow([t.numpy() for t in ts])\n",
             lines=(1,),

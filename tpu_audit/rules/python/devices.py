@@ -155,6 +155,11 @@ def _assigned(module: Module) -> Iterator[DeviceSink]:
     for statement in module.index.of(ast.Assign):
         if any(module.is_device(target) for target in statement.targets):
             yield DeviceSink(kind=SinkKind.ASSIGNED, node=statement.value, call=None)
+    for callee in module.index.names.get("setattr", ()):
+        call = module.parent(callee)
+        given = call.args if isinstance(call, ast.Call) else []
+        if len(given) == 3 and getattr(given[1], "value", None) in _KEYS:  # noqa: PLR2004 - of setattr
+            yield DeviceSink(kind=SinkKind.ASSIGNED, node=given[2], call=None)
     for annotated in module.index.of(ast.AnnAssign):
         if annotated.value is not None and module.is_device(annotated.target):
             yield DeviceSink(kind=SinkKind.ASSIGNED, node=annotated.value, call=None)

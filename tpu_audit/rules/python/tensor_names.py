@@ -84,6 +84,8 @@ TENSOR_EVIDENCE = frozenset(
     }
 )
 """Attributes by whose use a name is taken for a tensor."""
+REDUCTIONS = frozenset({"max", "min", "any", "all", "argmax", "argmin", "sum", "mean"})
+"""Methods by which a parameter of ``forward`` is taken for a tensor."""
 TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "grad", "real", "imag"})
 """Attributes of a tensor that are tensors."""
 OUTPUTS = frozenset(

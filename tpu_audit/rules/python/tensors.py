@@ -174,7 +174,7 @@ class Tensors:
         bindings = self._module.scopes.bindings(node)
         held = _most(map(self._bound, bindings))
         if held is Holds.UNKNOWN and bindings and self._used_as_tensor(node):
-            return Holds.LIKELY
+            return Holds.TENSOR if self._goes_backward(node) else Holds.LIKELY
         return held
 
     def _bound(self, binding: Binding) -> Holds:
@@ -247,7 +247,9 @@ class Tensors:
         function = self._module.index.parents[self._module.index.parents[argument]]
         if not isinstance(function, _FUNCTIONS):
             return Holds.UNKNOWN
-        if function.name == "forward" and self._is_input(argument, function):
+        if function.name == "forward" and (
+            self._is_input(argument, function) or self._is_reduced(argument, function)
+        ):
             return Holds.LIKELY
         passed = self._module.calls.passed(function, argument)
         held = _most(map(self.of, passed)) if passed else Holds.UNKNOWN
@@ -263,6 +265,21 @@ class Tensors:
         bases = owner.bases if isinstance(owner, ast.ClassDef) else []
         first = function.args.args[1:2] == [argument]
         return first and any(self._module.is_named(base, "torch.nn.Module") for base in bases)
+
+    def _is_reduced(
+        self, argument: ast.arg, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> bool:
+        """Tell whether ``forward`` of a module calls ``x.max()`` and its like of a parameter."""
+        owner = self._module.parent(function)
+        if not isinstance(owner, ast.ClassDef) or not owner.bases:
+            return False
+        return any(
+            isinstance(parent, ast.Attribute)
+            and parent.attr in known.REDUCTIONS
+            and self._module.scopes.owner(use) is function
+            for use in self._module.index.names.get(argument.arg, ())
+            for parent in (self._module.parent(use),)
+        )
 
     def _annotated(self, hint: ast.expr) -> Holds:
         """Judge a type: ``Tensor``, ``Tensor | None``, ``Optional[Tensor]``, jaxtyping's."""
@@ -311,6 +328,15 @@ class Tensors:
                 return True
         return False
 
+    def _goes_backward(self, name: ast.Name) -> bool:
+        """Tell whether the same scope calls ``name.backward()``: nothing else has it bare."""
+        for use in self._module.index.attributes.get("backward", ()):
+            call = self._module.parent(use)
+            bare = isinstance(call, ast.Call) and call.func is use and not call.args
+            if bare and isinstance(use.value, ast.Name) and use.value.id == name.id:
+                return self._module.scopes.owner(use.value) is self._module.scopes.owner(name)
+        return False
+
     def _call(self, node: ast.Call) -> Holds:
         names = self._module.qualified(node.func)
         torch = [name for name in names if name.startswith("torch.")]
@@ -322,6 +348,8 @@ class Tensors:
             return self._computed(node)
         if isinstance(node.func, ast.Attribute):
             return self._method(node, node.func)
+        if getattr(node.func, "id", "") == "self":
+            return Holds.LIKELY
         return self._function(node, node.func) if isinstance(node.func, ast.Name) else Holds.UNKNOWN
 
     def _torch_call(self, node: ast.Call, name: str) -> Holds:

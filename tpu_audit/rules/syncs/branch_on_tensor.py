@@ -104,6 +104,11 @@ RULE = Rule(
             lines=(5,),
         ),
         Case(
+            "for batch in loader:\n    loss = step(batch)\n    while loss > 10:\n"
+            "        loss = step(batch)\n    loss.backward()\n",
+            lines=(3,),
+        ),
+        Case(
             "import torch\ndef forward(self, a: torch.Tensor, b: torch.Tensor):\n"
             "    if torch.equal(a, b):\n        return a\n    return b\n",
             lines=(3,),
@@ -118,7 +123,9 @@ def check(node: ast.If | ast.While | ast.IfExp | ast.Assert, module: Module) -> 
     leaves = [leaf for leaf in _leaves(node.test) if not isinstance(leaf, ast.Constant)]
     for leaf in leaves:
         if _is_asked(leaf, module) and not _is_left_out(leaf, node.test, module):
-            if _TRACE.search(module.code(node.test)) or not runs_each_step(leaf, module):
+            around = isinstance(node, ast.While) and runs_each_step(node, module)
+            each = around or runs_each_step(leaf, module)
+            if _TRACE.search(module.code(node.test)) or not each:
                 return
             yield module.hit(
                 leaf,

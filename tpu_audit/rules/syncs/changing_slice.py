@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.tensor_names import MODEL
 from tpu_audit.rules.python.tensors import tensors
 from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.python.walk import descend
@@ -27,7 +28,7 @@ RULE = Rule(
     code="TPA412",
     name="changing-slice",
     severity=Severity.WARNING,
-    words=("torch", "forward"),
+    words=("torch", "forward", "model"),
     in_tests=None,
     docs=Docs(
         what="Finds slices of tensors with one bound counted up by a loop: `x[:, :t]`.",
@@ -71,6 +72,7 @@ RULE = Rule(
             "        logits = model(ids[:, : pos + 1])\n",
             lines=(4,),
         ),
+        Case("for t in range(1, T):\n    out = model(x[:, :t])\n", lines=(2,)),
         Case(
             "import torch\ndef roll(x: torch.Tensor):\n    for i, _ in enumerate(range(5)):\n"
             "        y = x[i:] * x[i:]\n",
@@ -96,7 +98,7 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
     if not _identifiers(moving[0]) & counters:
         return
     if (
-        tensors(module).may_be(holder.value)
+        (tensors(module).may_be(holder.value) or _goes_to_model(holder, module))
         and not is_rare(node, module)
         and not on_host(node, module)
     ):
@@ -106,6 +108,16 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
             "length anew",
             "keep the whole tensor, and mask what does not count",
         )
+
+
+def _goes_to_model(node: ast.Subscript, module: Module) -> bool:
+    """Tell ``model(x[:, :t])`` where nothing tells what ``x`` is."""
+    call = module.parent(node)
+    if not isinstance(node.slice, ast.Tuple) or not isinstance(call, ast.Call):
+        return False
+    word = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    called = node in call.args and MODEL.search(word) is not None
+    return called and module.libraries.may_be_torch
 
 
 def _counters(loop: ast.For) -> set[str]:
