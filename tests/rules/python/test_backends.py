@@ -44,6 +44,11 @@ OWNED = {
         "class StandardCudaContext(A):\n    def f(self):\n        seek(1)",
         True,
     ),
+    "decorated": ("@cuda_python_required\ndef f():\n    seek(1)\nf()", True),
+    "optional graphs": (
+        "class A(WithOptionalCudaGraphs):\n    def f(self):\n        seek(1)",
+        True,
+    ),
     "platform of CUDA": ("class PlatformCUDA(A):\n    def f(self):\n        seek(1)", True),
     "class of its own": ("class CUDAPrefetcher:\n    def f(self):\n        seek(1)", False),
     "helper of all": ("def info():\n    seek(1)\ninfo()", False),

@@ -24,6 +24,7 @@ _DDP_PAGE = (
 )
 _DEVICES = frozenset({"device_ids", "output_device"})
 
+_WRAPPED = re.compile(r"isinstance\(.*DataParallel\)$")
 _SEVERAL = re.compile(r"\bn(?:um)?_gpus? > 1\b")
 """A test for several GPUs, as PyTorch counts them for CUDA."""
 
@@ -50,6 +51,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\nif isinstance(model, torch.nn.DataParallel):\n"
+            "    model = torch.nn.DataParallel(restore(model.module))\n"
+        ),
         Case(
             "import torch.nn as nn\nif self.args.n_gpu > 1 and not quantised:\n"
             "    model = nn.DataParallel(model)\n"
@@ -174,11 +179,15 @@ def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 
 
 def _is_for_several(node: ast.AST, module: Module) -> bool:
-    """Tell whether ``if n_gpu > 1:`` guards ``node``: a process on a TPU counts no GPUs."""
+    """Tell whether ``if n_gpu > 1:`` guards ``node``: a process on a TPU counts no GPUs.
+
+    So with a test for a model that is wrapped already.
+    """
     child, parent = node, module.parent(node)
     while parent is not None and not isinstance(parent, ast.FunctionDef):
         guards = isinstance(parent, ast.If) and child in parent.body
-        if guards and isinstance(parent, ast.If) and _SEVERAL.search(module.code(parent.test)):
+        test = module.code(parent.test) if guards and isinstance(parent, ast.If) else ""
+        if _SEVERAL.search(test) or _WRAPPED.match(test):
             return True
         child, parent = parent, module.parent(parent)
     return False

@@ -132,7 +132,7 @@ def _is_far_flag(test: ast.expr, module: Module) -> bool:
     return (
         isinstance(test, ast.Name | ast.Attribute)
         and _FLAG.search(word) is not None
-        and not module.value(test)
+        and not any(possible.value for possible in module.value(test))
     )
 
 

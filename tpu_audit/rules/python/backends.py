@@ -58,6 +58,8 @@ _ENGINE = re.compile(
 """Files and folders that are about one such library, wherever they are."""
 _RUNS_ALONE = frozenset({"tensorrt", "tensorrt_llm", "cutlass"})
 """Libraries around which the whole file that imports one at its top is built."""
+_OPTIONAL = re.compile(r"Optional\w*Cuda", re.IGNORECASE)
+_REQUIRED = re.compile(r"cuda\w*_(?:required|only)$|requires?_cuda")
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -95,9 +97,17 @@ class Backends:
         if self.is_file:
             return True
         owner = self._module.classes.enclosing(node)
-        return (owner is not None and _OWNER.search(owner.name) is not None) or any(
-            self._is_check(one) or self._is_helper(one) for one in self._functions(node)
+        if owner is not None and (_OWNER.search(owner.name) or self._graphs_apart(owner)):
+            return True
+        return any(
+            self._is_check(one) or self._is_helper(one) or _demands_cuda(one)
+            for one in self._functions(node)
         )
+
+    def _graphs_apart(self, owner: ast.ClassDef) -> bool:
+        """Tell a class that decides for itself whether it captures CUDA graphs."""
+        names = (getattr(base, "attr", getattr(base, "id", "")) for base in owner.bases)
+        return any(_OPTIONAL.search(name) for name in names)
 
     def serves_others(self, node: ast.AST) -> bool:
         """Tell whether ``node`` is of a backend, a class or a function for other than TPUs.
@@ -201,6 +211,12 @@ class Backends:
             elif isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
                 yield from _words(parent.test)
             child, parent = parent, self._module.parent(parent)
+
+
+def _demands_cuda(function: ast.FunctionDef) -> bool:
+    """Tell ``@cuda_python_required``: what is decorated so runs on CUDA alone."""
+    callees = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
+    return any(_REQUIRED.search(getattr(c, "attr", getattr(c, "id", ""))) for c in callees)
 
 
 def _serves_cuda(function: str) -> bool:

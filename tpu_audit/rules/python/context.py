@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|test_utils?|unit_tests|integration_tests)/"
+    r"(?:^|/)(?:tests?|testing|test_utils?|unit_?tests?|integration_tests)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest|testing(?:_utils)?)\.(?:py|ipynb)$"
 )
 _HOT = frozenset(

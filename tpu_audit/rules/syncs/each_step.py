@@ -33,14 +33,16 @@ _WHOLE = frozenset({"generate", "validate", "evaluate"})
 _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
 _FLASH = re.compile(r"cu_seq_?lens|flash_?att", re.IGNORECASE)
-_UNPADS = re.compile(r"^_?(?:get_unpad_data|upad_input|unpad_input)$")
-"""Functions by which models pack batches for FlashAttention."""
-_SETS_UP = re.compile(r"^_?(?:make|register|set|init|build)_(?:schedule|timesteps|sigmas)$")
-"""Functions by which samplers prepare their loops."""
+_APART = re.compile(
+    r"^_?(?:get_unpad_data|upad_input|unpad_input)$|^_?flash_att\w*fn$"
+    r"|^_?(?:make|register|set|init|build)_(?:schedule|timesteps|sigmas)$"
+)
+"""Functions of FlashAttention, which packs batches, and such as prepare a sampler's loop."""
 _DENIED = re.compile(r"\bnot\b|!=")
 """A test for flash attention's packed batches, which a TPU has none of."""
 _ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
 """Attributes that are true the first time alone."""
+_TRAINS = re.compile(r"self\.training(?:$| or )")
 _REPLACED = frozenset({"use_experts_implementation"})
 """Decorators under which transformers runs grouped products in place of a class's ``forward``."""
 _METHODS = frozenset({"step", "decode", "decode_step", "decode_one", "forward_step"})
@@ -101,7 +103,7 @@ def _stays_home(loop: ast.AST, context: Context) -> bool:
 def _is_exempt(node: ast.AST, module: Module) -> bool:
     """Tell what runs on the host, seldom, or not on a TPU at all, wherever it stands."""
     function = module.context(node).function
-    if function is not None and (_UNPADS.match(function.name) or _SETS_UP.match(function.name)):
+    if function is not None and _APART.search(function.name):
         return True
     return on_host(node, module) or is_rare(node, module) or is_replaced(node, module)
 
@@ -115,10 +117,23 @@ def is_evaluation(node: ast.AST, module: Module) -> bool:
     around = context.function or context.loop
     if context.function is not None and _infers(context.function, module):
         return True
+    if _is_of_evaluation(node, module):
+        return True
     return context.training and (
         around is None
         or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(around))
     )
+
+
+def _is_of_evaluation(node: ast.AST, module: Module) -> bool:
+    """Tell the arm of ``if self.training`` that training does not take."""
+    child, parent = node, module.parent(node)
+    while parent is not None and not isinstance(parent, _FUNCTIONS):
+        other = isinstance(parent, ast.If) and child in parent.orelse
+        if other and isinstance(parent, ast.If) and _TRAINS.match(module.code(parent.test)):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _infers(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:

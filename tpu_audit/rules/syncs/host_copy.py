@@ -42,6 +42,10 @@ RULE = Rule(
         Case("import torch\nfor x in loader:\n    t = torch.zeros(3).numpy()\n    model.cpu()\n"),
         Case("import torch\ndef to_numpy(t):\n    return t.detach().cpu().numpy()\n"),
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n    if hasattr(x, 'cpu'):\n"
+            "        x = x.detach().cpu()\n    return x\n"
+        ),
+        Case(
             "def forward(self, inputs):\n    return [_array(x.detach()) for x in inputs]\n"
             "def _array(x):\n    if hasattr(x, 'numpy'):\n        return x.numpy()\n"
             "    return list(x)\n"
@@ -52,6 +56,13 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        Case(
+            "import torch\nclass P(torch.nn.Module):\n    def forward(self, x):\n"
+            "        y = self.net(x)\n        if self.training:\n            return self.loss(y)\n"
+            "        else:\n            return y.detach().cpu().numpy()\n",
+            lines=(8,),
+            severity=Severity.INFO,
+        ),
         Case(
             "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n"
             "        return self.lookup(x.detach().cpu().numpy())\n",
@@ -137,10 +148,13 @@ def _may_lack(call: ast.Call, module: Module) -> bool:
     callee = call.func
     if function is None or not isinstance(callee, ast.Attribute):
         return False
+    held: ast.expr = callee.value
+    while isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute):
+        held = held.func.value
     for name in module.index.names.get("hasattr", ()):
         asks = module.parent(name)
         if isinstance(asks, ast.Call) and len(asks.args) > 1 and asks.func is name:
-            same = module.code(asks.args[0]) == module.code(callee.value)
+            same = module.code(asks.args[0]) == module.code(held)
             if same and module.value(asks.args[1]).strings() == (callee.attr,):
                 return module.context(asks).function is function
     return False
