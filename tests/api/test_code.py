@@ -22,7 +22,7 @@ from tests.support.remote_code import (
     trace_native_alone,
 )
 from tpu_audit.api import ScanOptions, scan, target
-from tpu_audit.check import pool, recall
+from tpu_audit.check import pool
 from tpu_audit.trace import isolate
 from tpu_audit.types.errors import UsageError
 from tpu_audit.types.report import Severity, Status, Verdict
@@ -209,7 +209,7 @@ def test_the_second_scan_checks_nothing(
         checked.append(len(jobs))
         return real(jobs, *args, **kw)
 
-    monkeypatch.setattr(recall, "check_files", count)
+    monkeypatch.setattr(pool, "check_files", count)
     assert run(FOLDER / OLD, offline=True).findings == first.findings
     assert checked == []
     assert run(FOLDER / OLD, offline=True, use_cache=False).findings == first.findings

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.digest import file_key
-from tpu_audit.check.file_check import check_bytes, read_bytes
+from tpu_audit.check.file_check import check_bytes
 from tpu_audit.check.processes import allow_deep_code, collector_paused, process_pool
 from tpu_audit.check.result import UNREAD, FileResult, Gap
 from tpu_audit.check.selection import all_rules
+from tpu_audit.check.source import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 from tpu_audit.check.cache import ResultCache
 from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.digest import file_key
-from tpu_audit.check.file_check import read_bytes
-from tpu_audit.check.pool import Job, Settings, check_files
-from tpu_audit.check.processes import usable_cores
 from tpu_audit.check.result import FileResult, Gap
+from tpu_audit.check.source import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from tpu_audit.check.discover import Source
+    from tpu_audit.check.pool import Checked
+    from tpu_audit.check.source import Source
 
 
 class Progress(Protocol):
@@ -64,24 +63,33 @@ def results_of(
     """Return the result of each file, in their order, and sentences on what went wrong."""
     cache = ResultCache(recall.cache_dir) if recall.cache_dir else None
     known = _known(sources, recall.digest, cache) if cache and recall.reuse else {}
-    jobs = [
-        Job(number=number, path=source.path, logical=source.logical, size=_size(source.path))
-        for number, source in enumerate(sources)
-        if number not in known
-    ]
-    progress.start(len(jobs))
+    unknown = [(number, source) for number, source in enumerate(sources) if number not in known]
+    progress.start(len(unknown))
     kept = []
-    if jobs:
-        settings = Settings(codes=recall.codes(), digest=recall.digest)
-        workers = recall.jobs or usable_cores()
-        for checked in check_files(jobs, settings, workers=workers, advance=progress.advance):
-            known[checked.number] = FileResult.decode(checked.result)
-            if checked.key:
-                kept.append((checked.key, checked.result))
+    for checked in _checked(unknown, recall, progress) if unknown else ():
+        known[checked.number] = FileResult.decode(checked.result)
+        if checked.key:
+            kept.append((checked.key, checked.result))
     if cache and kept:
         cache.put(kept)
     notes = (cache.trouble,) if cache and cache.trouble else ()
     return [known[number] for number in range(len(sources))], notes
+
+
+def _checked(
+    sources: Iterable[tuple[int, Source]], recall: Recall, progress: Progress
+) -> Iterator[Checked]:
+    """Check files; the modules that do are not for runs in which all are known."""
+    from tpu_audit.check.pool import Job, Settings, check_files
+    from tpu_audit.check.processes import usable_cores
+
+    jobs = [
+        Job(number=number, path=source.path, logical=source.logical, size=_size(source.path))
+        for number, source in sources
+    ]
+    settings = Settings(codes=recall.codes(), digest=recall.digest)
+    workers = recall.jobs or usable_cores()
+    return check_files(jobs, settings, workers=workers, advance=progress.advance)
 
 
 def _known(sources: Sequence[Source], digest: bytes, cache: ResultCache) -> dict[int, FileResult]:

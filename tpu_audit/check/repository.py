@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tpu_audit.check.digest import code_digest
-from tpu_audit.check.discover import Source
 from tpu_audit.check.recall import Recall, Silent, results_of
 from tpu_audit.check.result import UNREAD, FileResult, Item
-from tpu_audit.check.selection import selected
-from tpu_audit.check.silence import judge
+from tpu_audit.check.source import Source
 from tpu_audit.types.report import Unread
 
 if TYPE_CHECKING:
@@ -50,6 +48,8 @@ def check_repository(
     """
 
     def codes() -> tuple[str, ...]:
+        from tpu_audit.check.selection import selected  # knows the rules
+
         return tuple(rule.code for rule in selected((), ignore, preview=False))
 
     digest = _digest(ignore)
@@ -76,7 +76,11 @@ def _take(found: RepositoryCheck, name: str, result: FileResult) -> None:
     if result.kind is None or result.kind == UNREAD:
         return
     found.kinds[result.kind] += 1
-    # As if no rule had run: what is wrong with its authors' comments is not the model's business.
-    judged = judge(result, frozenset())
-    found.items += ((name, item) for item in judged.kept)
-    found.suppressed += len(judged.silenced)
+    kept = tuple(sorted(result.items, key=lambda item: (item.line, item.column, item.code)))
+    if result.comments:
+        from tpu_audit.check.silence import judge  # knows the rules
+
+        # As if none had run: what is wrong with its authors' comments is not the model's business.
+        kept = judge(result, frozenset()).kept
+        found.suppressed += len(result.items) - len(kept)
+    found.items += ((name, item) for item in kept)

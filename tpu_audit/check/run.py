@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.check.changed import Changes, changes_since
 from tpu_audit.check.digest import settings_digest
-from tpu_audit.check.discover import Discovery, Source, discover
+from tpu_audit.check.discover import Discovery, discover
 from tpu_audit.check.grouping import RANK, grouped
 from tpu_audit.check.options import CheckOptions
 from tpu_audit.check.recall import Progress, Recall, Silent, results_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tpu_audit.check.result import FileResult, Item
+    from tpu_audit.check.source import Source
 
 
 def check(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tpu_audit.check.discover import Source, discover
-from tpu_audit.check.file_check import read_bytes
+from tpu_audit.check.discover import discover
 from tpu_audit.check.options import CheckOptions
 from tpu_audit.check.processes import (
     allow_deep_code,
@@ -17,6 +16,7 @@ from tpu_audit.check.processes import (
 from tpu_audit.check.result import Gap
 from tpu_audit.check.run import check
 from tpu_audit.check.selection import per_file, selected
+from tpu_audit.check.source import Source, read_bytes
 from tpu_audit.fix.file_fix import FileFix, Wish, repair_bytes
 from tpu_audit.fix.write import write_bytes
 from tpu_audit.rules.edits import Applicability
