@@ -37,7 +37,7 @@ _PYTORCH = frozenset(
     }
 )
 _FRAMEWORKS = _OWN_DEVICES | {"jax", "flax", "tensorflow"}
-_FLAG = re.compile(r"(?:^|_)(?:cuda|gpus?)(?:_|$)", re.IGNORECASE)
+_FLAG = re.compile(r"(?<!multi)(?:^|_)(?:cuda|gpus?)(?:_|$)", re.IGNORECASE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
@@ -71,19 +71,18 @@ def says_cuda(node: ast.expr) -> bool:
 
 
 def is_of_cuda(node: ast.AST, module: Module) -> bool:
-    """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU."""
+    """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU.
+
+    So in one that stands for another framework: JAX's devices are none of PyTorch's.
+    """
     owner = module.classes.enclosing(node)
-    return owner is not None and _OF_CUDA.search(owner.name) is not None
+    return owner is not None and (
+        owner.name.lower() in _FRAMEWORKS or _OF_CUDA.search(owner.name) is not None
+    )
 
 
 def has_owner(sink: DeviceSink, module: Module) -> bool:
-    """Tell a device that is made to load to, or to be set: the rules on those calls say more.
-
-    So with one in a class that stands for another framework: JAX's devices are none of PyTorch's.
-    """
-    around = module.classes.enclosing(sink.node)
-    if around is not None and around.name.lower() in _FRAMEWORKS:
-        return True
+    """Tell a device that is made to load to, or to be set: the rules on those calls say more."""
     holder = module.parent(sink.call) if sink.call is not None else None
     if isinstance(holder, ast.keyword):
         return holder.arg == "map_location"

@@ -54,6 +54,8 @@ _MOVES = frozenset(
     }
 )
 """What a function that works on a device says somewhere."""
+_MAKES = re.compile(r"_?(?:build|load|get|make|create|save|init|setup|export|register)_")
+"""Functions that make a model, or keep it, rather than compute with it."""
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -71,11 +73,21 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     decodes = loop is not None and _calls_model(loop, module)
     if not (context.hot or decodes) or context.test or _is_exempt(node, module):
         return False
-    if context.training or decodes:
-        return loop is None or _is_step(loop, context, module)
     function = context.function
-    whole = function is None or (function.name in _WHOLE and not context.loop_depth)
-    if function is None or whole or _is_stage(function, module):
+    if context.training or decodes:
+        if loop is None or decodes or not _stays_home(loop, context):
+            return loop is None or _is_step(loop, module)
+        if function is None or not module.context(function.body[0]).hot:
+            return False
+    return function is not None and _runs(function, context, module, depth)
+
+
+def _runs(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, module: Module, depth: int
+) -> bool:
+    """Tell whether a function, by its name and by what calls it, is one of a step."""
+    whole = function.name in _WHOLE and not context.loop_depth
+    if whole or _is_stage(function, module):
         return False
     if any(_inner_loops(function, module)):
         return False
@@ -85,10 +97,8 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     return depth > 0 and any(runs_each_step(site, module, depth - 1) for site in sites)
 
 
-def _is_step(loop: ast.For | ast.AsyncFor | ast.While, context: Context, module: Module) -> bool:
-    """Tell a loop over steps from one over epochs, and from one that stays on the host."""
-    if not _calls_model(loop, module) and _stays_home(loop, context):
-        return False
+def _is_step(loop: ast.For | ast.AsyncFor | ast.While, module: Module) -> bool:
+    """Tell a loop over steps from one over epochs."""
     return not _is_epoch(loop) or not any(_inner_loops(loop, module))
 
 
@@ -156,6 +166,7 @@ def _calls_model(loop: ast.AST, module: Module) -> bool:
     return any(
         isinstance(node, ast.Call)
         and MODEL.search(_computing(node.func)) is not None
+        and not _MAKES.match(_computing(node.func))
         and not module.is_imported(node.func)
         for node in descend(loop)
     )
