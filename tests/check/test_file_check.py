@@ -110,3 +110,14 @@ def test_nothing_is_kept() -> None:
     gc.collect()
 
     assert [one for one in gc.get_objects() if isinstance(one, Module | ast.stmt)] == []
+
+
+def test_endless_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file full of findings the first are kept, and it is said that there are more."""
+    monkeypatch.setattr(file_check, "MAX_FINDINGS", 3)
+    four = HIT + "x.cuda()\n" * 3
+    assert check_bytes("a.py", four.rpartition("x.")[0].encode(), RULES).gaps == []
+    result = check_bytes("a.py", four.encode(), RULES)
+
+    assert [item.line for item in result.items] == [2, 3, 4]
+    assert [(gap.code, gap.line) for gap in result.gaps] == [("too_many", 4)]

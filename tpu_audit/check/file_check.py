@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.rule import Rule
 
+MAX_FINDINGS = 10_000
+"""Of one file: a generated one may hold a million, which nobody reads and no memory holds."""
+
 
 def check_bytes(logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
     """Check the content of a file called ``logical``; whatever it holds, a result comes back."""
@@ -56,6 +59,10 @@ def _check(kind: str, logical: str, data: bytes, rules: Sequence[Rule]) -> FileR
     text = decode(data, python=kind == "python").text
     result = FileResult(kind=kind)
     for item, _ in _pairs(kind, logical, SourceText(text), rules, result):
+        if len(result.items) == MAX_FINDINGS:
+            reason = f"it has more than {MAX_FINDINGS:,} findings: the rest is left out"
+            result.gaps.append(Gap("too_many", reason, result.items[-1].line))
+            break
         result.items.append(item)
     return result
 
