@@ -23,6 +23,7 @@ from tests.support.remote_code import (
 )
 from tpu_audit.api import ScanOptions, scan, target
 from tpu_audit.check import pool
+from tpu_audit.cli.gate import Gate, exit_code
 from tpu_audit.trace import isolate
 from tpu_audit.types.errors import UsageError
 from tpu_audit.types.report import Severity, Status, Verdict
@@ -120,6 +121,23 @@ def test_verdicts(
     assert (phase.status, phase.verdict) == (Status(status), verdict)
     errors = any(finding.severity is Severity.ERROR for finding in report.findings)
     assert errors is (verdict is Verdict.BLOCKED)
+
+
+@pytest.mark.parametrize(
+    ("repository", "strict", "allowed"),
+    [
+        (OLD, 3, 1),
+        ("orchard/plain-gpt", 3, 0),
+        ("tidal-lab/kelp-triton-1b", 3, 0),
+        ("pier/tiny-bert-remote", 0, 0),
+    ],
+)
+def test_exit_codes(run: Callable[..., Report], repository: str, strict: int, allowed: int) -> None:
+    """Ops that were not audited outrank findings; with that allowed, errors in files fail."""
+    report = run(FOLDER / repository, offline=True)
+    assert exit_code(report, Gate(fail_on="error")) == strict
+    assert exit_code(report, Gate(fail_on="error", allow_incomplete=True)) == allowed
+    assert exit_code(report, Gate(fail_on="never", allow_incomplete=True)) == 0
 
 
 def test_the_clean_one_is_clean(run: Callable[..., Report]) -> None:
