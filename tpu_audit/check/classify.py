@@ -30,6 +30,7 @@ _SUFFIXES = {
     ".sub": "shell",
     ".pbs": "shell",
     ".lsf": "shell",
+    ".sge": "shell",
     ".job": "shell",
     ".mk": "makefile",
     ".cmake": "cmake",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -39,6 +40,7 @@ _OWN = (
     "write the loop yourself, or give `Trainer` an `Accelerator` of your own that moves to "
     "`torch.accelerator.current_accelerator()`"
 )
+_HALF_OPTION = re.compile(r"(?:--|\+{1,2})?trainer\.precision=16(?:-mixed|-true)?")
 _PRECISIONS = {"16": "bf16-mixed", "16-mixed": "bf16-mixed", "16-true": "bf16-true"}
 
 RULE = Rule(
@@ -105,6 +107,7 @@ RULE = Rule(
             "s = DDPStrategy(process_group_backend='nccl')\n",
             lines=(2,),
         ),
+        Case("python m.py fit --trainer.precision=16-mixed\n", filename="run.sh", lines=(1,)),
         Case(
             "cli = LightningCLI(trainer_defaults={'accelerator': 'gpu', 'strategy': 'ddp'})\n",
             lines=(1,),
@@ -190,6 +193,16 @@ def check_backend(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
             "leave it out: `torch.distributed.get_default_backend_for_device` chooses",
             severity=Severity.ERROR,
         )
+
+
+@RULE.document("shell", "dockerfile", "makefile", "yaml")
+def check_command(document: Document) -> Iterator[Hit]:
+    """Find overrides of the trainer on the command line."""
+    for command in document.commands:
+        for word in command.words[1:]:
+            if _HALF_OPTION.fullmatch(word.text):
+                advice = "write `trainer.precision=bf16-mixed`"
+                yield document.hit(word.span, f"`{word.text}`: {_HALF}", advice, cause=_HALF)
 
 
 @RULE.document("yaml", "json")

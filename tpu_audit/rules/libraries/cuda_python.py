@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _KERNEL = re.compile(
-    r"__global__|__device__|<<<"
+    r"__global__|__device__|<<<|TORCH_LIBRARY_IMPL\s*\(\s*\w+\s*,\s*CUDA\b"
     r"|\b(?:TORCH_CHECK|AT_ASSERTM?|AT_CHECK|TORCH_INTERNAL_ASSERT)\s*\([^;,]{0,60}\bis_cuda\(\)"
 )
 """Kernels, launches, and C++ that refuses tensors of other devices."""
@@ -36,7 +36,7 @@ RULE = Rule(
         *words(CUDA_PYTHON),
         *("__global__", "__device__", "cuda_runtime", "cuda_runtime_api", "CUDAContext"),
         *("CUDAGuard", "CUDAStream", "cublas_v2", "cudnn", "cub", "thrust", "cutlass", "include"),
-        "is_cuda",
+        *("is_cuda", "TORCH_LIBRARY_IMPL"),
     ),
     docs=Docs(
         what="Finds CUDA sources and C++ that includes CUDA's headers (one finding a file), and "

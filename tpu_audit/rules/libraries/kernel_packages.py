@@ -36,7 +36,7 @@ CUDA_PYTHON = (
         projects=("cuda-python", "cuda-bindings", "cuda-core", "pynvrtc", "cuda-tile"),
         needs="the CUDA driver is missing: its first call fails",
         instead="use `torch.accelerator` for devices, and torch ops or Pallas for kernels",
-        words=("cudart", "nvrtc"),
+        words=("cudart", "nvrtc", "cp"),
     ),
     Package(
         name="RAPIDS",

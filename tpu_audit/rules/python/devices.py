@@ -53,6 +53,7 @@ _KEYWORDS = {
     "device": SinkKind.KEYWORD,
     "torch_device": SinkKind.KEYWORD,
     "target_device": SinkKind.KEYWORD,
+    "hw_accel": SinkKind.KEYWORD,
     "map_location": SinkKind.MAP_LOCATION,
     "device_map": SinkKind.DEVICE_MAP,
 }

@@ -38,6 +38,8 @@ CUSTOMARY = {
     "L": "lightning",
     "ProfilerActivity": "torch.profiler.ProfilerActivity",
     "bnb": "bitsandbytes",
+    "cp": "cupy",
+    "pipeline": "transformers.pipeline",
     "xops": "xformers.ops",
     "te": "transformer_engine.pytorch",
     "ort": "onnxruntime",
