@@ -90,6 +90,44 @@ def test_large_files_are_left_by_the_listing(hub: FakeHub, options: Options) -> 
     assert [note for note in spec.notes if "data.py was not read" in note]
 
 
+def test_a_file_that_is_not_to_be_had_costs_no_audit(hub: FakeHub, options: Options) -> None:
+    """Code that the hub lists and does not give is named with the reason; the rest is there."""
+    hub.add(NAME, {**FILES, "requirements.txt": "torch", "gone.py": "x", "cut.py": "y"})
+    hub.faults += [
+        Fault(match="gone.py", times=9, status=404, headers={"X-Error-Code": "EntryNotFound"}),
+        Fault(match="requirements.txt", times=9, status=403),
+    ]
+    spec = resolve(NAME, options())
+    assert spec.unfetched == {
+        "gone.py": "the hub answered 404",
+        "requirements.txt": "the hub answered 403",
+    }
+    assert sorted(spec.code_files) == ["cut.py", "modeling_x.py"]
+    assert spec.config == json.loads(BERT)
+
+
+def test_what_is_missing_is_asked_for_again(hub: FakeHub, options: Options) -> None:
+    """An answer that lacks a file is not kept: the next one may have it."""
+    hub.add(NAME, FILES)
+    hub.faults.append(Fault(match="modeling_x.py", times=1, status=403))
+    assert list(resolve(NAME, options()).unfetched) == ["modeling_x.py"]
+    assert resolve(NAME, options()).unfetched == {}
+
+
+def test_texts_are_fetched(hub: FakeHub, options: Options) -> None:
+    """Requirements and YAML come with the configs, each under its name in the repository."""
+    hub.add(NAME, {**FILES, "docker/requirements.txt": "flash-attn", "train.yaml": "a: 1"})
+    texts = resolve(NAME, options()).text_files
+    assert sorted(texts) == [
+        "config.json",
+        "docker/requirements.txt",
+        "generation_config.json",
+        "preprocessor_config.json",
+        "train.yaml",
+    ]
+    assert Path(texts["docker/requirements.txt"]).read_text() == "flash-attn"
+
+
 def test_oversized_config(hub: FakeHub, refused: Refused) -> None:
     """A config.json over the limit is refused without a download."""
     hub.add(NAME, {"config.json": b" " * (17 << 20)})

@@ -74,6 +74,10 @@ class ScanOptions:
     """``pretended``, or ``torch_tpu``: the real wheel's dispatcher in a child process."""
     tpu_python: str | None = None
     """Interpreter of the environment with torch-tpu; None: this one."""
+    check_code: bool = True
+    """Check the model's own Python files and configs too, without running them."""
+    ignore: tuple[str, ...] = ()
+    """Rules to leave out of that check: codes, prefixes or names."""
     cache_dir: Path = field(default_factory=default_cache_dir)
     use_cache: bool = True
     """Reuse traces and resolutions. False still stores the new ones."""

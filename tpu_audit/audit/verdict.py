@@ -33,6 +33,20 @@ def decide(rows: Iterable[OpRow], findings: Iterable[Finding]) -> Verdict:
     return Verdict.READY
 
 
+def with_files(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
+    """Return ``verdict`` as findings in the model's own files leave it.
+
+    An error there blocks, whether or not the ops were traced: what is loaded or run raises. A
+    warning takes ``ready`` to ``ready_with_warnings``; it makes nothing known that was not.
+    """
+    severities = {finding.severity for finding in findings}
+    if Severity.ERROR in severities:
+        return Verdict.BLOCKED
+    if Severity.WARNING in severities and verdict is Verdict.READY:
+        return Verdict.READY_WITH_WARNINGS
+    return verdict
+
+
 def _guessed(row: OpRow) -> bool:
     """Whether the model's course hung on a guess: not when its text ends."""
     return bool(row.guesses) and row.role is not Role.BOOKKEEPING

@@ -94,6 +94,9 @@ class Cause:
     """The sentence without the op it begins with."""
     fix: str
     calls: int
+    """Calls of ops; places where files are what it is about."""
+    in_files: bool
+    """It is about the model's files, not about its ops."""
     models: tuple[str, ...]
     modules: tuple[str, ...]
     """Collapsed module paths."""
@@ -109,14 +112,15 @@ def causes(report: Report) -> list[Cause]:
     """
     groups: dict[tuple[str, Severity, str, str], list[Finding]] = {}
     for finding in report.findings:
-        sentence = _NUMBER.sub("#", _sentence(finding))
-        key = (finding.code, finding.severity, sentence, finding.fix)
+        sentence = finding.cause or _NUMBER.sub("#", _sentence(finding))
+        key = (finding.code, finding.severity, sentence, "" if finding.cause else finding.fix)
         groups.setdefault(key, []).append(finding)
-    found = [_cause(group) for group in groups.values()]
+    many = len(report.models) > 1
+    found = [_cause(group, many=many) for group in groups.values()]
     return sorted(found, key=lambda cause: (SEVERITIES.index(cause.severity), -cause.calls))
 
 
-def _cause(group: list[Finding]) -> Cause:
+def _cause(group: list[Finding], *, many: bool) -> Cause:
     first = group[0]
     return Cause(
         code=first.code,
@@ -125,9 +129,10 @@ def _cause(group: list[Finding]) -> Cause:
         message=_sentence(first),
         fix=first.fix,
         calls=sum(finding.count for finding in group),
+        in_files=first.phase is None,
         models=_distinct(finding.model for finding in group if finding.model),
         modules=collapse(module for finding in group for module in _modules(finding)),
-        lines=_by_file(line for finding in group for line in _lines(finding)),
+        lines=_by_file(line for finding in group for line in _lines(finding, many=many)),
     )
 
 
@@ -144,11 +149,13 @@ def _modules(finding: Finding) -> tuple[str, ...]:
     return finding.modules or ((module,) if module else ())
 
 
-def _lines(finding: Finding) -> list[tuple[str, int | None]]:
+def _lines(finding: Finding, *, many: bool) -> list[tuple[str, int | None]]:
+    """Return path and line of each place; among ``many`` models a file's says whose it is."""
     place = finding.location
     if finding.sources or place.path is None:
         return [(source.path, source.line) for source in finding.sources]
-    return [(place.path, place.line)]
+    whose = f"{finding.model}/" if many and finding.phase is None else ""
+    return [(f"{whose}{place.path}", place.line)]
 
 
 def _by_file(lines: Iterable[tuple[str, int | None]]) -> tuple[str, ...]:

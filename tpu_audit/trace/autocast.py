@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Caster = Callable[[torch.Tensor], torch.Tensor]
 
-_KEY = torch._C.DispatchKey.AutocastPrivateUse1
+_KEY = torch._C.DispatchKey.AutocastPrivateUse1  # type: ignore[attr-defined]  # stubs lack it
 # Weights cast once and used again until the outermost autocast ends; with the weight, so that no
 # other tensor can take its id.
 _cached: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}

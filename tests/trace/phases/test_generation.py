@@ -54,7 +54,7 @@ def generate(
         config=config,
         generation_config=generation,
     )
-    asked = TraceSettings(**{"phase": "prefill", "seq_len": 16} | settings)
+    asked = TraceSettings(**{"phase": "prefill", "seq_len": 16, **settings})
     return {trace.settings.phase: trace for trace in run_trace(spec, asked, snapshot)}
 
 

@@ -19,7 +19,8 @@ CODE = Code(
     why=(
         "The audit traced the class of the same name in transformers and did not execute the "
         "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
-        "call other ops and CUDA packages."
+        "call other ops and CUDA packages. What reading those files shows is told by findings of "
+        "their own."
     ),
     fix="Load without `trust_remote_code`: transformers has the class.",
 )
@@ -29,5 +30,6 @@ def describe(spec: ModelSpec, _snapshot: Snapshot) -> Said | None:
     """Return what to say, or None when the repository brings no code."""
     if not spec.needs_remote_code:
         return None
-    text = f"the repository has code of its own for {spec.architecture}, which was not looked at"
+    name = spec.architecture
+    text = f"the repository has code of its own for {name}; traced was the class of transformers"
     return Said(severity=CODE.severity, message=text, fix=CODE.fix)

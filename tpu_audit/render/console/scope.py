@@ -55,10 +55,12 @@ def _write_evidence(paper: Paper, traced: list[PhaseReport]) -> None:
     calls = sum(row.count for phase in traced for row in phase.ops)
     weak = sum(map(registered_only, traced))
     drawn = sum(map(random_calls, traced))
-    random = f"; {drawn:,} draw random numbers" if drawn else ""
-    if calls:
+    if weak:
+        random = f"; {drawn:,} draw random numbers" if drawn else ""
         text = f"{weak:,} of {plural(calls, 'call')} rest on registration alone{random}"
         paper.labelled("evidence", text)
+    elif drawn:
+        paper.labelled("evidence", f"{drawn:,} of {plural(calls, 'call')} draw random numbers")
 
 
 def _write_guesses(paper: Paper, traced: list[PhaseReport]) -> None:
