@@ -68,7 +68,7 @@ def pretend(snapshot: Snapshot) -> None:
     _let_transformers_look_again()
     _keep_composites_whole(snapshot)
     _install_quirks(snapshot)
-    _libraries.append(autocast.install(snapshot))
+    _libraries.extend(autocast.install(snapshot))
     _installed.append(snapshot.digest)
 
 

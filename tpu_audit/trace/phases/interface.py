@@ -16,7 +16,6 @@ from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.model import ModelSpec
 from tpu_audit.types.trace import LostGradient, TraceSettings
 
-
 DEVICE = "tpu"
 
 
