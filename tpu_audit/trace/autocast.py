@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Caster = Callable[[torch.Tensor], torch.Tensor]
 
-_KEY = torch._C.DispatchKey.AutocastPrivateUse1
+_KEY: Any = torch._C._dispatch_key_parse("AutocastPrivateUse1")
 # Weights cast once and used again until the outermost autocast ends; with the weight, so that no
 # other tensor can take its id.
 _cached: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}

@@ -153,10 +153,25 @@ def repeat_interleave(
 # --- Python patches -------------------------------------------------------------------------
 
 
+class _MaxPool(torch.autograd.Function):
+    """Max pooling that keeps no indices: backward finds the largest elements again."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, name: str, *window: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.name, ctx.window = name, window
+        return getattr(torch.ops.tpu, name).default(x, *window)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        op = getattr(torch.ops.tpu, f"{ctx.name}_backward").default
+        return op(grads[0], x, *ctx.window), None, *(None for _ in ctx.window)
+
+
 def _patch_max_pool(dims: int, tuple_of: Callable[[Any], tuple[int, ...]]) -> None:
     name = f"max_pool{dims}d"
     original = getattr(F, name)
-    native = getattr(torch.ops.tpu, f"_{name}").default
 
     @functools.wraps(original)
     def pool(
@@ -175,7 +190,8 @@ def _patch_max_pool(dims: int, tuple_of: Callable[[Any], tuple[int, ...]]) -> No
             )
         kernel = list(tuple_of(kernel_size))
         steps = kernel if stride is None else list(tuple_of(stride))
-        return native(input, kernel, steps, list(tuple_of(padding)), [1] * dims, bool(ceil_mode))
+        window = (kernel, steps, list(tuple_of(padding)), [1] * dims, bool(ceil_mode))
+        return _MaxPool.apply(input, f"_{name}", *window)  # type: ignore[no-untyped-call]
 
     setattr(F, name, pool)
 
