@@ -102,6 +102,11 @@ def _kept_boxes(boxes: Tensor, *_: Any, **__: Any) -> Tensor:
     return boxes.new_empty((boxes.shape[0],), dtype=torch.long)
 
 
+def _ctc_loss(x: Tensor, targets: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+    time, batch = x.shape[0], x.shape[1]
+    return x.new_empty((batch,)), x.new_empty((batch, time, 2 * targets.shape[-1] + 1))
+
+
 UNTAGGED = frozenset({"torchvision::nms"})
 """Ops whose output depends on data, although their library does not tag them so."""
 
@@ -119,6 +124,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "aten::unique_dim": _unique_dim,
     "aten::repeat_interleave": _repeated,
     "aten::bincount": _bins,
+    "aten::_ctc_loss": _ctc_loss,
     "torchvision::nms": _kept_boxes,
 }
 

@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch.nn.modules.utils import _pair, _single, _triple
 
+from tpu_audit.trace.whole_gradients import whole
+
 aten = torch.ops.aten
 Tensor = torch.Tensor
 
@@ -235,6 +237,17 @@ def _kernel(name: str, kernel: Callable[..., Any]) -> Callable[[torch.library.Li
     return lambda library: library.impl(name, kernel)
 
 
+def _ctc_loss(library: torch.library.Library) -> None:
+    kernels = torch.library.Library("aten", "IMPL", "PrivateUse1")
+    library.impl("ctc_loss.Tensor", whole(aten.ctc_loss.Tensor))
+    kernels.impl("ctc_loss.Tensor", _never_run)
+    _kept.append(kernels)
+
+
+def _never_run(*_args: Any, **_kwargs: Any) -> Any:
+    raise RuntimeError("fake tensors take the shape of the result from its meta function")
+
+
 _kept: list[torch.library.Library] = []  # a Library takes its kernels with it when collected
 
 QUIRKS: tuple[Quirk, ...] = (
@@ -261,6 +274,12 @@ QUIRKS: tuple[Quirk, ...] = (
         reason="an AutogradPrivateUse1 kernel decomposes it in its own way, ending in a reshape",
         versions="0.2.0",
         install=_kernel("repeat_interleave.self_int", repeat_interleave),
+    ),
+    Quirk(
+        name="ctc_loss",
+        reason="an AutogradPrivateUse1 kernel keeps the overload with tensors of lengths whole",
+        versions="0.2.0",
+        install=_ctc_loss,
     ),
     Quirk(
         name="max_pool",

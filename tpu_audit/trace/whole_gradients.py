@@ -52,11 +52,13 @@ def install(snapshot: Snapshot) -> torch.library.Library:
         if record.eager_gradient and name != record.op:
             packet, _, overload = name.partition(".")
             op = getattr(getattr(torch.ops.aten, packet), overload)
-            library.impl(name.removesuffix(".default"), _kernel(op))
+            library.impl(name.removesuffix(".default"), whole(op))
     return library
 
 
-def _kernel(op: Any) -> Callable[..., Any]:
+def whole(op: Any) -> Callable[..., Any]:
+    """Return an autograd kernel for ``op`` that keeps it in one piece in both directions."""
+
     def kernel(*args: Any, **kwargs: Any) -> Any:
         flat, spec = tree_flatten((args, kwargs))
         tensors = [leaf for leaf in flat if isinstance(leaf, torch.Tensor)]
