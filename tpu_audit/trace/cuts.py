@@ -44,6 +44,10 @@ class Cuts:
         if behind:
             self._calls.append((op, [t.grad_fn or t for t in behind]))
 
+    def __bool__(self) -> bool:
+        """Whether any call cut."""
+        return bool(self._calls)
+
     def forget(self) -> None:
         """Start anew."""
         self._calls.clear()

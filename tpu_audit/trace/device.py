@@ -166,6 +166,9 @@ def _no_kernel(*_args: Any, **_kwargs: Any) -> Any:
 def _install_quirks(snapshot: Snapshot) -> None:
     if snapshot.backend != DEVICE:
         return
+    rest = torch.library.Library("_", "IMPL", "AutogradPrivateUse1")
+    rest.fallback(torch.library.fallthrough_kernel)  # the wheel's own; torch's would warn
+    _libraries.append(rest)
     library = torch.library.Library("aten", "IMPL", "AutogradPrivateUse1")
     for quirk in QUIRKS:
         quirk.install(library)

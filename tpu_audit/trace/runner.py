@@ -11,6 +11,7 @@ import torch
 
 from tpu_audit.trace import libraries, shadow
 from tpu_audit.trace.build import count_parameters
+from tpu_audit.trace.chance import seeded
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
@@ -20,7 +21,6 @@ from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
 from tpu_audit.trace.phases.interface import Subject, attempt
 from tpu_audit.trace.phases.training import TRAIN, can_train
 from tpu_audit.trace.places import Places
-from tpu_audit.trace.chance import seeded
 from tpu_audit.trace.recorder import Ledger, Recorder
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.trace import PHASES, LostGradient, Role, Trace, TraceSettings
@@ -191,9 +191,7 @@ def _on_device(kwargs: Mapping[str, Any], dtype: torch.dtype, device: str) -> di
         ) from error
 
 
-def _realise_all(
-    kwargs: Mapping[str, Any], dtype: torch.dtype, device: str
-) -> dict[str, Any]:
+def _realise_all(kwargs: Mapping[str, Any], dtype: torch.dtype, device: str) -> dict[str, Any]:
     return {name: _realise(value, dtype, device) for name, value in kwargs.items()}
 
 

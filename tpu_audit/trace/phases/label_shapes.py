@@ -38,7 +38,9 @@ def patches(head: Head) -> int | None:
 def frames(head: Head) -> int | None:
     """Return how many frames the encoder makes of a sound, None where the model does not say."""
     count = getattr(head.model, "_get_feat_extract_output_lengths", None)
-    sound = next((head.inputs[n] for n in ("input_values", "input_features") if n in head.inputs), None)
+    sound = next(
+        (head.inputs[n] for n in ("input_values", "input_features") if n in head.inputs), None
+    )
     if sound is None or count is None:
         return None
     return int(count(torch.tensor([sound.shape[-1]]))[0])

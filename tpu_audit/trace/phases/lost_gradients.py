@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from tpu_audit.trace.phases.interface import Subject
 
 
-def find_lost(
-    subject: Subject, cuts: Cuts, learn: Callable[[Subject], bool]
-) -> list[LostGradient]:
+def find_lost(subject: Subject, cuts: Cuts, learn: Callable[[Subject], bool]) -> list[LostGradient]:
     """Compare with the CPU, where some parameter has no gradient.
 
     ``learn`` runs forward and backward of a subject. Many models leave parameters unused; those

@@ -94,10 +94,16 @@ def learn(subject: Subject, *, labelled: bool = True) -> bool:
     recorder = subject.recorder
     if loss is None:
         recorder.role = Role.LOSS
-        loss = _stand_in(outputs, subject)
+        loss = _stand_in(outputs)
         subject.assumptions.append(f"loss: mean of the outputs; {refused or 'the head has none'}")
-    recorder.role = Role.BACKWARD
-    attempt(loss.backward, "backward", _HINT)
+    if loss is not None and loss.requires_grad:
+        recorder.role = Role.BACKWARD
+        attempt(loss.backward, "backward", _HINT)
+    elif recorder.cuts:
+        subject.assumptions.append("backward was not run: autograd is cut off before the loss")
+    else:
+        name = type(subject.model).__name__
+        raise _refused(f"{name} gives nothing that a loss could be taken of", "no_loss", None)
     return labelled and not refused
 
 
@@ -114,7 +120,9 @@ def _forward(subject: Subject, labels: dict[str, Any]) -> tuple[Any, str]:
             refused = f"the model refused labels: {shorten(error)}"
     _begin(subject)
     with autocasting(subject.settings):
-        return attempt(partial(call, **subject.inputs), "the forward pass of training", _HINT), refused
+        return attempt(
+            partial(call, **subject.inputs), "the forward pass of training", _HINT
+        ), refused
 
 
 def _begin(subject: Subject) -> None:
@@ -130,22 +138,20 @@ def _begin(subject: Subject) -> None:
 def _own_loss(outputs: Any) -> torch.Tensor | None:
     """Return the loss that the model computed, as a number."""
     loss = getattr(outputs, "loss", None)
-    if not isinstance(loss, torch.Tensor) or not loss.requires_grad:
+    if not isinstance(loss, torch.Tensor):
         return None
     return loss if loss.numel() == 1 else loss.mean()
 
 
-def _stand_in(outputs: Any, subject: Subject) -> torch.Tensor:
-    """Return the mean over all floating outputs."""
+def _stand_in(outputs: Any) -> torch.Tensor | None:
+    """Return the mean over all floating outputs that depend on weights, None without any."""
     found = [
         leaf
         for leaf in tree_leaves(outputs)
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad and leaf.is_floating_point()
     ]
     if not found:
-        raise _refused(
-            f"{type(subject.model).__name__} gives nothing that a loss could be taken of", "no_loss", None
-        )
+        return None
     means = [leaf.float().mean() for leaf in found]
     return torch.stack(means).mean() if len(means) > 1 else means[0]
 
