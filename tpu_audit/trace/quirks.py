@@ -237,6 +237,23 @@ def _kernel(name: str, kernel: Callable[..., Any]) -> Callable[[torch.library.Li
     return lambda library: library.impl(name, kernel)
 
 
+def _silu_backward(library: torch.library.Library) -> None:
+    """Keep it whole where no gradient of the gradient is asked for."""
+    op = aten.silu_backward.default
+
+    def kernel(grad: Tensor, x: Tensor) -> Tensor:
+        if torch.is_grad_enabled() and (grad.requires_grad or x.requires_grad):
+            out: Tensor = op.decompose(grad, x)
+            return out
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(grad, x)  # type: ignore[no-any-return]
+
+    kernels = torch.library.Library("aten", "IMPL", "PrivateUse1")
+    kernels.impl("silu_backward", _never_run)
+    library.impl("silu_backward", kernel)
+    _kept.append(kernels)
+
+
 def _ctc_loss(library: torch.library.Library) -> None:
     kernels = torch.library.Library("aten", "IMPL", "PrivateUse1")
     library.impl("ctc_loss.Tensor", whole(aten.ctc_loss.Tensor))
@@ -274,6 +291,12 @@ QUIRKS: tuple[Quirk, ...] = (
         reason="an AutogradPrivateUse1 kernel decomposes it in its own way, ending in a reshape",
         versions="0.2.0",
         install=_kernel("repeat_interleave.self_int", repeat_interleave),
+    ),
+    Quirk(
+        name="silu_backward",
+        reason="an AutogradPrivateUse1 kernel takes it apart for second derivatives only",
+        versions="0.2.0",
+        install=_silu_backward,
     ),
     Quirk(
         name="ctc_loss",
