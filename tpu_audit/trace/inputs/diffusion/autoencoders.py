@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.inputs.diffusion import cogvideox, wan
 from tpu_audit.trace.inputs.diffusion.sizes import number, pair, sibling, vae_scale
@@ -68,7 +68,7 @@ def build_temporal(ctx: InputContext) -> Inputs:
 
 def like(ctx: InputContext) -> Callable[[InputContext], Inputs] | None:
     """Return how to feed an autoencoder of images that the table does not name."""
-    decode = getattr(ctx.model, "decode", None)
+    decode: Any = getattr(ctx.model, "decode", None)
     named = type(ctx.model).__name__.startswith("Autoencoder") and callable(decode)
     return build_image if named and needed(decode) == {"z"} else None
 
