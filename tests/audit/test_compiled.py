@@ -124,6 +124,16 @@ def test_sizes_that_compile_anew_are_information() -> None:
     assert found.verdict is Verdict.READY
 
 
+def test_numbers_that_are_read_are_a_warning() -> None:
+    """They are constants of the graph that follows; the advice is not to read them."""
+    read = Recompile(change=Change.VALUES, anew=True, guard="x == 1")
+    (finding,) = audit(recompiles=(read,)).findings
+
+    assert (finding.code, finding.severity) == ("TPA931", Severity.WARNING)
+    assert finding.message == "each new number that is read from the TPU compiles anew: x == 1"
+    assert finding.fix.startswith("Do not read the number")
+
+
 def test_the_same_inputs_that_compile_anew_are_a_warning() -> None:
     """Something changes in every call."""
     (finding,) = audit(recompiles=(Recompile(change=Change.NOTHING, anew=True),)).findings

@@ -17,7 +17,7 @@ from op_registry.schema import (
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.types.model import ModelSpec
-from tpu_audit.types.trace import OpUse, SourceLine, TensorRef, Trace, TraceSettings
+from tpu_audit.types.trace import LostGradient, OpUse, SourceLine, TensorRef, Trace, TraceSettings
 
 if TYPE_CHECKING:
     from tpu_audit.types.report import Finding
@@ -105,6 +105,7 @@ def audit(
     dtype: str = "bfloat16",
     config: dict[str, Any] | None = None,
     platform: Platform | None = None,
+    lost: tuple[LostGradient, ...] = (),
 ) -> PhaseAudit:
     """Audit these calls; without a registry every op in them has a kernel."""
     trace = Trace(
@@ -112,6 +113,7 @@ def audit(
         architecture="MadeModel",
         parameters=1,
         ops=uses,
+        no_gradient=lost,
     )
     ops = {call.op for call in uses}
     spec = ModelSpec(

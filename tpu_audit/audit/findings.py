@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tpu_audit.audit.call import Hit
-from tpu_audit.audit.detectors import quantised, remote_code
+from tpu_audit.audit.detectors import quantised, remote_code, untrained
 from tpu_audit.audit.sizes import human
 from tpu_audit.types.report import Finding, Location, Severity
 from tpu_audit.types.trace import Role, SourceLine
@@ -84,8 +84,12 @@ def group(
     spec: ModelSpec,
     settings: TraceSettings,
     snapshot: Snapshot,
+    untold: Said | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings of one phase, worst first, then by code and by how often."""
+    """Return the findings of one phase, worst first, then by code and by how often.
+
+    ``untold`` is what to say of parameters without a gradient that no hit explains.
+    """
     groups: dict[tuple[str, str | None, str, bool], _Group] = {}
     for call, hit in hits:
         op = call.use.op if hit.about_op else None
@@ -95,6 +99,9 @@ def group(
             groups[key] = _Group(hit=hit, severity=_weighed(call, hit), op=op, role=role)
         groups[key].add(call, hit)
     found = [_finding(g, spec, settings) for g in groups.values()]
+    if untold:
+        finding = _about_model(untrained.CODE, untold, spec, settings)
+        found.append(replace(finding, location=Location()))
     return tuple(sorted((*found, *_of_model(spec, settings, snapshot)), key=_rank))
 
 

@@ -10,6 +10,7 @@ from op_registry.schema import Hazard, Support
 from tpu_audit.render.module_paths import collapse
 from tpu_audit.types.proof import draws_unproven, rests_on_registration
 from tpu_audit.types.report import Finding, OpRow, PhaseReport, Report, Severity, Status
+from tpu_audit.types.trace import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +55,12 @@ def by_support(phase: PhaseReport) -> dict[Support, Cost]:
         for support, rows in costs.items()
         if rows or support is Support.NATIVE
     }
+
+
+def by_role(phase: PhaseReport) -> dict[Role, int]:
+    """Return how many calls each role issued, of those that issued any."""
+    calls = {role: sum(r.count for r in phase.ops if r.role is role) for role in Role}
+    return {role: count for role, count in calls.items() if count}
 
 
 def by_hazard(phase: PhaseReport) -> dict[Hazard, Cost]:

@@ -127,6 +127,27 @@ def test_what_changes_in_each_call_compiles_in_each_call(
     assert guard in (again.guard or "")
 
 
+@pytest.mark.parametrize(
+    ("name", "guard"),
+    [
+        ("item", "the interrupted expression == 1.0"),
+        ("shape", "tensor 'the interrupted expression' size mismatch at index 0."),
+    ],
+)
+def test_numbers_that_are_read_are_compiled_in(name: str, guard: str, compiled: Compile) -> None:
+    """Another value, or another count of rows, fails a guard of the graph behind the break."""
+    again = {found.change: found for found in compiled(name).recompiles}
+
+    assert not again[Change.NOTHING].anew
+    assert again[Change.VALUES].anew
+    assert (again[Change.VALUES].guard or "").startswith(guard)
+
+
+def test_numbers_that_follow_from_the_inputs_do_not_change(compiled: Compile) -> None:
+    """With the same inputs a known value is what it was: nothing to try."""
+    assert [found.change for found in compiled("known").recompiles] == [Change.NOTHING]
+
+
 def test_a_buffer_of_fixed_shape_compiles_once(compiled: Compile) -> None:
     """The same memory kept in place needs no second compilation."""
     (again,) = compiled("static").recompiles

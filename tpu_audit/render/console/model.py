@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.render.console.code import write_code
 from tpu_audit.render.console.compiled import write_compiled
 from tpu_audit.render.console.words import SUPPORT_STYLES, failure, outcome, title
-from tpu_audit.render.summary import Cost, by_hazard, by_support
+from tpu_audit.render.summary import Cost, by_hazard, by_role, by_support
 from tpu_audit.render.text import plural
 from tpu_audit.render.units import flops, share, size
 from tpu_audit.types.report import ComponentReport, ModelReport, PhaseReport, Status, Versions
@@ -98,6 +98,10 @@ def _write_costs(paper: Paper, phase: PhaseReport, *, titled: bool) -> None:
     rows += [_row(_hazard(hazard), cost, total) for hazard, cost in by_hazard(phase).items()]
     paper.blank()
     paper.table((name, "calls", "", "FLOPs", "", "bytes", ""), rows, text=1)
+    roles = by_role(phase)
+    if len(roles) > 1:
+        counts = ", ".join(f"{role.value} {calls:,}" for role, calls in roles.items())
+        paper.line(f"  calls by role: {counts}")
     if total.uncounted:
         calls = plural(total.uncounted, "call")
         paper.line(f"  FLOPs of {calls} are not known and count as none.")

@@ -162,4 +162,5 @@ def _words(text: str) -> tuple[str, str]:
 def guard(reason: str) -> str:
     """Return the failed condition of a recompilation: one line, without ids and comments."""
     line = reason.strip().partition("\n")[0].partition("  #")[0].strip().removeprefix("- ")
-    return re.sub(r"^\d+/\d+: ", "", line)
+    line = re.sub(r"^\d+/\d+: ", "", line)
+    return re.sub(r"___stack\d+", "the interrupted expression", line)
