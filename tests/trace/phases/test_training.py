@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.wheel import ROOT, both, needs_wheel
 from tpu_audit.trace.runner import run_trace
 from tpu_audit.types.errors import NotAuditedError
 from tpu_audit.types.model import ModelSpec
@@ -174,3 +175,14 @@ def test_traces_repeat(snapshot: Snapshot) -> None:
     model = ops(first.ops, Role.MODEL)
     assert model["aten.ctc_loss.Tensor"] == 1
     assert model["aten._scaled_dot_product_cudnn_attention.default"] == 3  # no layer is skipped
+
+
+@needs_wheel
+@pytest.mark.tpu
+def test_steps_are_made_of_the_ops_that_the_wheel_sees() -> None:
+    """Forward, loss, backward, clipping and optimizer call the same ops as often on both."""
+    pretended, real = both(ROOT / "tests/support/training_models.py")
+
+    different = {name for name, calls in real.items() if calls != pretended[name]}
+    assert different == set()
+    assert all(any(call.startswith("backward") for call in calls) for calls in real.values())
