@@ -70,6 +70,11 @@ RULE = Rule(
         Case("a = Accelerator(mixed_precision='fp8')\n", lines=(1,)),
         Case("torchrun t.py --tf32 True\n", filename="run.sh", lines=(1,)),
         Case(
+            'settings = {"mixed_precision": "fp16", "logger": "none"}\n',
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             'args = TrainingArguments("out", fp16=True)\n',
             lines=(1,),
             columns=(33,),
