@@ -155,6 +155,7 @@ def check_export(argument: ast.keyword, module: Module) -> Iterator[Hit]:
             argument,
             "the format `engine` is TensorRT's, which builds for NVIDIA GPUs alone",
             "run the PyTorch model with `torch.compile`",
+            severity=Severity.INFO if module.backends.is_option(argument) else None,
         )
 
 
