@@ -62,7 +62,8 @@ class Uses:
         imported = {a.asname or a.name.partition(".")[0] for a in index.of(ast.alias)}
         for identifier in [*imported, *self._unbound(imported)]:
             for name in index.names.get(identifier, ()):
-                self._follow(name, alias=False)
+                if isinstance(name.ctx, ast.Load):
+                    self._follow(name, alias=False)
         for node in self.dynamic_imports():
             self._follow(node, alias=False)
         while self._aliases:
