@@ -25,6 +25,7 @@ FILES = {
     "lib/libs/scatter/cutlass_fp4/grouped.py": True,
     "lib/engines/nccl_checkpoint_engine.py": True,
     "lib/utils/nccl_utils.py": False,
+    "lib/megatron/utils.py": True,
     "lib/extensions/cuda/__init__.py": True,
     "lib/accelerators/mps.py": False,
     "awq/train.py": False,

@@ -51,7 +51,7 @@ _OWNER = re.compile(
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
 _ENGINE = re.compile(
-    r"^_?(?:tensorrt|trt|mcore)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
+    r"^_?(?:tensorrt|trt|mcore|megatron)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
     r"|(?:^|_)(?:trtllm|cutlass|marlin|exllama(?:v2)?|deepgemm|sonicmoe|nvfp4)(?:_|$)"
     r"|^nccl_\w*engine$"
 )
