@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("install_requires", "setup_requires", "requires", "packages_needed")
 _RUN = frozenset({"system", "run", "call", "check_call", "check_output", "Popen", "getoutput"})
+_PIP_WORD = re.compile(r"\bpip3?\b")
 _PIP = re.compile(r"\bpip3?\s+install\s+(.+)")
 
 
@@ -40,7 +41,7 @@ def requirements(module: Module) -> Iterator[Required]:
         if isinstance(keyword.value, ast.Dict):
             for value in keyword.value.values:
                 yield from _listed(module, value, optional=True)
-    if "pip" in module.text and "install" in module.text:
+    if "install" in module.text and _PIP_WORD.search(module.text):
         yield from _installed(module)
 
 

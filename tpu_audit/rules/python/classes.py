@@ -34,10 +34,11 @@ class Classes:
 
     def enclosing(self, node: ast.AST) -> ast.ClassDef | None:
         """Return the innermost class that ``node`` stands in."""
+        parents = self._module.index.parents
         parent: ast.AST | None = node
-        while parent is not None and not isinstance(parent, ast.ClassDef):
-            parent = self._module.index.parents.get(parent)
-        return parent
+        while parent is not None and parent.__class__ is not ast.ClassDef:
+            parent = parents.get(parent)
+        return parent if isinstance(parent, ast.ClassDef) else None
 
     def stored(self, node: ast.Attribute) -> tuple[ast.expr, ...]:
         """Return what may be in ``self.attr`` or ``cls.attr``: assigned in methods or the body."""
