@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _NEEDED = ("install_requires", "setup_requires", "requires", "packages_needed")
 _RUN = frozenset({"system", "run", "call", "check_call", "check_output", "Popen", "getoutput"})
-_PIP_WORD = re.compile(r"\bpip3?\b")
 _PIP = re.compile(r"\bpip3?\s+install\s+(.+)")
 
 
@@ -31,8 +30,15 @@ class Required:
     optional: bool
 
 
-def requirements(module: Module) -> Iterator[Required]:
-    """Iterate over what a Python file has pip install."""
+def requirements(module: Module) -> tuple[Required, ...]:
+    """Return what a Python file has pip install; the module keeps it for all rules."""
+    found: tuple[Required, ...] | None = module.__dict__.get("_requirements")
+    if found is None:
+        found = module.__dict__["_requirements"] = tuple(_find(module))
+    return found
+
+
+def _find(module: Module) -> Iterator[Required]:
     keywords = module.index.keywords
     for word in _NEEDED:
         for keyword in keywords.get(word, ()):
@@ -41,7 +47,7 @@ def requirements(module: Module) -> Iterator[Required]:
         if isinstance(keyword.value, ast.Dict):
             for value in keyword.value.values:
                 yield from _listed(module, value, optional=True)
-    if "install" in module.text and _PIP_WORD.search(module.text):
+    if "pip" in module.text and "install" in module.text:
         yield from _installed(module)
 
 
