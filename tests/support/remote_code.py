@@ -75,9 +75,7 @@ def serve(hub: FakeHub, repository: str) -> None:
     local_copy(repository, hub.root)
 
 
-def trace_native_alone(
-    spec: ModelSpec, settings: TraceSettings, *_: object
-) -> tuple[Trace, ...]:
+def trace_native_alone(spec: ModelSpec, settings: TraceSettings, *_: object) -> tuple[Trace, ...]:
     """Stand in for the tracer: BERT has a class, of everything else only the repository knows."""
     name = spec.architecture or ""
     if not name.startswith("Bert"):
