@@ -28,6 +28,7 @@ STABLE = {
     "TPA923": "int64-compute",
     "TPA924": "kernel-disagrees",
     "TPA925": "runs-on-reference-kernel",
+    "TPA926": "stand-in-class",
     "TPA930": "compiled-graph-break",
     "TPA931": "compiled-each-step",
     "TPA932": "compiled-each-shape",

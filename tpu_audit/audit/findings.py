@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tpu_audit.audit.call import Hit
-from tpu_audit.audit.detectors import quantised, remote_code
+from tpu_audit.audit.detectors import nearest_class, quantised, remote_code
 from tpu_audit.audit.sizes import human
 from tpu_audit.types.report import Finding, Location, Severity
 from tpu_audit.types.trace import SourceLine
@@ -60,9 +60,15 @@ def without_implied(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def group(
-    hits: Iterable[tuple[Call, Hit]], spec: ModelSpec, settings: TraceSettings
+    hits: Iterable[tuple[Call, Hit]],
+    spec: ModelSpec,
+    settings: TraceSettings,
+    stand_in: str | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings of one phase, worst first, then by code and by how often."""
+    """Return the findings of one phase, worst first, then by code and by how often.
+
+    ``stand_in`` is the trace's word on a class that was traced in place of the model's own.
+    """
     groups: dict[tuple[str, str | None, str], _Group] = {}
     for call, hit in hits:
         op = call.use.op if hit.about_op else None
@@ -71,7 +77,7 @@ def group(
             groups[key] = _Group(hit=hit, severity=severity_of(hit), op=op)
         groups[key].add(call, hit)
     found = [_finding(g, spec, settings) for g in groups.values()]
-    return tuple(sorted((*found, *_of_model(spec, settings)), key=_rank))
+    return tuple(sorted((*found, *_of_model(spec, settings, stand_in)), key=_rank))
 
 
 def _rank(finding: Finding) -> tuple[int, str, int]:
@@ -108,9 +114,14 @@ def _message(group: _Group) -> str:
     return f"{op}{group.hit.reason}" + (f". {traffic}" if traffic else "")
 
 
-def _of_model(spec: ModelSpec, settings: TraceSettings) -> list[Finding]:
-    """Return what the config alone shows."""
-    said = ((m.CODE, m.describe(spec)) for m in (remote_code, quantised))
+def _of_model(spec: ModelSpec, settings: TraceSettings, stand_in: str | None) -> list[Finding]:
+    """Return what the config alone shows, and what was built of it."""
+    own = remote_code.describe(spec, ran=settings.remote_code)
+    said = (
+        (remote_code.CODE, None if stand_in else own),
+        (nearest_class.CODE, stand_in),
+        (quantised.CODE, quantised.describe(spec)),
+    )
     return [_about_model(code, text, spec, settings) for code, text in said if text]
 
 

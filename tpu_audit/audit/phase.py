@@ -45,8 +45,10 @@ def audit_trace(
         found = [hit for detect in DETECTORS if (hit := detect(call))]
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
-    findings = group(hits, spec, trace.settings)
-    return PhaseAudit(rows=tuple(rows), findings=findings, verdict=decide(rows, findings))
+    findings = group(hits, spec, trace.settings, trace.stand_in)
+    # Calls of another class neither clear the model nor convict it.
+    verdict = Verdict.UNKNOWN if trace.stand_in else decide(rows, findings)
+    return PhaseAudit(rows=tuple(rows), findings=findings, verdict=verdict)
 
 
 def judge_uses(

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from tpu_audit.trace import shadow
+from tpu_audit.trace.nearest import native_class, nearest, stand_in
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
@@ -47,29 +48,45 @@ def build_model(
 
 
 def find_class(spec: ModelSpec, assumptions: list[str]) -> Any:
-    """Find the model class in the installed transformers; never in the repository's own code."""
+    """Find the model class in the installed transformers; never in the repository's own code.
+
+    For a class that only that code has, it is the nearest native one, if something says which.
+    """
     import transformers
 
     name = spec.architecture
-    if name is None:
-        return _base_class(spec, assumptions)
-    found = getattr(transformers, name, None)
-    if found is not None and isinstance(found, type) and _is_model(found):
+    found = native_class(name)
+    if found is not None and _is_model(found):
         return found
     if spec.needs_remote_code:
-        raise NotAuditedError(
-            f"{name} lives in the repository's own code, which is not executed",
-            stage=Stage.BUILD,
-            code="remote_code",
-            skipped=True,
-            hint="look for a transformers-native checkpoint of the same architecture",
-        )
+        return _nearest_class(spec, assumptions)
+    if name is None:
+        return _base_class(spec, assumptions)
     raise NotAuditedError(
         f"transformers {transformers.__version__} has no class {name}",
         stage=Stage.BUILD,
         code="unknown_architecture",
         hint="check the spelling of `architectures`, or install the transformers that has it",
     )
+
+
+def _nearest_class(spec: ModelSpec, assumptions: list[str]) -> Any:
+    found = nearest(spec)
+    if found is None:
+        raise NotAuditedError(
+            f"{spec.architecture or 'the model'} lives in the repository's own code, which is not "
+            "executed, and nothing says which class of transformers is near to it",
+            stage=Stage.BUILD,
+            code="remote_code",
+            skipped=True,
+            hint="look for a transformers-native checkpoint of the same architecture",
+        )
+    if found.same:
+        name = found.model_class.__name__
+        assumptions.append(f"{spec.architecture} is called {name} in transformers: traced that one")
+    elif sentence := stand_in(spec):
+        assumptions.append(sentence)
+    return found.model_class
 
 
 def _is_model(found: type) -> bool:
@@ -89,13 +106,12 @@ def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     names = MODEL_MAPPING_NAMES.get(spec.model_type or "")
-    if names is None or spec.needs_remote_code:
+    if names is None:
         raise NotAuditedError(
             "config.json names no `architectures` and its model_type "
             f"{spec.config.get('model_type')!r} is none that transformers has",
             stage=Stage.BUILD,
-            code="remote_code" if spec.needs_remote_code else "unknown_model_type",
-            skipped=spec.needs_remote_code,
+            code="unknown_model_type",
             hint="add `architectures` to config.json",
         )
     name = names if isinstance(names, str) else names[0]

@@ -14,6 +14,7 @@ from tpu_audit.trace.build import count_parameters
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
+from tpu_audit.trace.nearest import stand_in
 from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.phases import RUNS
 from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
@@ -65,6 +66,7 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
             ops=ledger.uses(),
             cpu_ops=dict(ledger.cpu_ops),
             assumptions=seen.assumptions,
+            stand_in=seen.stand_in,
             applies=seen.applies,
             no_gradient=seen.no_gradient,
             versions=versions,
@@ -82,6 +84,7 @@ class _Seen:
     architecture: str
     parameters: int
     assumptions: tuple[str, ...] = ()
+    stand_in: str | None = None
     applies: tuple[str, ...]
     no_gradient: tuple[LostGradient, ...] = ()
 
@@ -96,6 +99,7 @@ def _follow_model(
         architecture=type(subject.model).__name__,
         parameters=count_parameters(subject.model),
         assumptions=tuple(subject.assumptions),
+        stand_in=None if settings.remote_code else stand_in(spec),
         applies=_applying(subject),
         no_gradient=tuple(subject.no_gradient),
     )

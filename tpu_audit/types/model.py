@@ -98,3 +98,13 @@ class ModelSpec:
     def needs_remote_code(self) -> bool:
         """The repository maps its classes to its own Python files (``auto_map``)."""
         return isinstance(self.config.get("auto_map"), dict)
+
+
+def class_name(reference: object) -> str | None:
+    """Return the class that an entry of ``auto_map`` names, or None.
+
+    Entries are ``modeling_x.XModel`` or ``org/name--modeling_x.XModel``; those of tokenizers are
+    lists, which name no model.
+    """
+    name = reference.rpartition(".")[2] if isinstance(reference, str) else ""
+    return name if name.isidentifier() else None

@@ -24,8 +24,14 @@ CODE = Code(
 )
 
 
-def describe(spec: ModelSpec) -> str | None:
-    """Return the finding's message, or None when the repository brings no code."""
+def describe(spec: ModelSpec, *, ran: bool = False) -> str | None:
+    """Return the finding's message, or None when the repository brings no code.
+
+    ``ran`` tells that the user let that code run, so that it is what was traced.
+    """
     if not spec.needs_remote_code:
         return None
-    return f"the repository has code of its own for {spec.architecture}, which was not looked at"
+    name = spec.architecture or "the model"
+    if ran:
+        return f"the repository's own code for {name} was run, in a confined process, to trace it"
+    return f"the repository has code of its own for {name}, which was not looked at"
