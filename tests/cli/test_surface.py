@@ -88,6 +88,7 @@ SURFACE = {
         "--optimizer",
         "--output",
         "--phase",
+        "--python",
         "--registry",
         "--revision",
         "--seq-len",
@@ -95,6 +96,7 @@ SURFACE = {
         "--tpu-python",
         "--tracer",
         "--train",
+        "--trust-remote-code",
         "--with-reference-kernels",
     },
 }

@@ -74,6 +74,10 @@ class ScanOptions:
     """``pretended``, or ``torch_tpu``: the real wheel's dispatcher in a child process."""
     tpu_python: str | None = None
     """Interpreter of the environment with torch-tpu; None: this one."""
+    python: str | None = None
+    """Interpreter that traces on the pretended device; None: this one."""
+    trust_remote_code: bool = False
+    """Run models' own code (``auto_map``), in a confined process."""
     cache_dir: Path = field(default_factory=default_cache_dir)
     use_cache: bool = True
     """Reuse traces and resolutions. False still stores the new ones."""
@@ -95,6 +99,11 @@ class ScanOptions:
             value = getattr(self, name)
             if not value > 0:
                 raise UsageError(f"{name} must be greater than zero, not {value!r}")
+        if self.trust_remote_code and self.tracer != TRACERS[0]:
+            raise UsageError(
+                f"the {self.tracer} tracer runs no code of a repository's own",
+                hint="leave out --trust-remote-code, or trace on the pretended device",
+            )
         dtypes = tuple(dict.fromkeys(DTYPES[name] for name in self.dtypes))
         object.__setattr__(self, "dtypes", dtypes)
 

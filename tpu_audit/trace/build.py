@@ -10,6 +10,8 @@ from torch import nn
 
 from tpu_audit.trace import shadow
 from tpu_audit.trace.nearest import native_class, nearest, stand_in
+from tpu_audit.trace.repository import repository_class
+from tpu_audit.trace.transformers_api import dtype_argument, no_init_weights
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
@@ -27,8 +29,12 @@ def build_model(
     Raises NotAuditedError at stage ``config`` or ``build``.
     """
     assumptions: list[str] = []
-    model_class = find_class(spec, assumptions)
-    config = make_config(spec, model_class, assumptions)
+    if settings.remote_code:
+        own = repository_class(spec, assumptions)
+        model_class, config = own.model, make_config(spec, own.model, assumptions, own.config)
+    else:
+        model_class = find_class(spec, assumptions)
+        config = make_config(spec, model_class, assumptions)
     _choose_kernels(config, settings)
     try:
         model = _instantiate(model_class, config, getattr(torch, settings.dtype), device)
@@ -79,7 +85,8 @@ def _nearest_class(spec: ModelSpec, assumptions: list[str]) -> Any:
             stage=Stage.BUILD,
             code="remote_code",
             skipped=True,
-            hint="look for a transformers-native checkpoint of the same architecture",
+            hint="read that code, then let it run confined with --trust-remote-code; or look for a "
+            "transformers-native checkpoint of the same architecture",
         )
     if found.same:
         name = found.model_class.__name__
@@ -119,8 +126,13 @@ def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
     return getattr(transformers, name)
 
 
-def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> Any:
-    """Turn config.json into the config object that ``model_class`` takes."""
+def make_config(
+    spec: ModelSpec, model_class: Any, assumptions: list[str], config_class: Any = None
+) -> Any:
+    """Turn config.json into the config object that ``model_class`` takes.
+
+    ``config_class`` reads it, if given; else the one that transformers has for its model_type.
+    """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     content = copy.deepcopy(dict(spec.config))
@@ -130,7 +142,9 @@ def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> An
     model_type = spec.model_type
     wanted = model_class.config_class
     try:
-        if model_type is not None and model_type in CONFIG_MAPPING:
+        if config_class is not None:
+            config = config_class.from_dict(content)
+        elif model_type is not None and model_type in CONFIG_MAPPING:
             config = CONFIG_MAPPING[model_type].from_dict(content)
         else:
             config = wanted.from_dict(content)
@@ -178,10 +192,8 @@ def _choose_kernels(config: Any, settings: TraceSettings) -> None:
 
 
 def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str) -> nn.Module:
-    from transformers.initialization import no_init_weights
-
     with torch.device(device), no_init_weights():
-        model: nn.Module = model_class._from_config(config, dtype=dtype)
+        model: nn.Module = model_class._from_config(config, **{dtype_argument(): dtype})
     tie = getattr(model, "tie_weights", None)
     if callable(tie):
         tie()

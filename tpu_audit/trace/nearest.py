@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.derived import native_bases
-from tpu_audit.types.model import class_name
+from tpu_audit.types.model import class_name, mapped_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,12 +125,9 @@ def _classes_of(kind: str) -> list[str]:
 
 
 def _mapped(spec: ModelSpec) -> dict[str, str]:
-    """Return auto class -> class of the repository, those with a head first."""
-    mapping: Mapping[str, Any] = spec.config.get("auto_map") or {}
-    models = {auto: entry for auto, entry in mapping.items() if auto.startswith("AutoModel")}
-    named = {auto: name for auto, entry in models.items() if (name := class_name(entry))}
-    own = spec.architecture
-    return dict(sorted(named.items(), key=lambda item: (item[1] != own, item[0] == "AutoModel")))
+    """Return auto class -> class of the repository, the model's own first."""
+    named = {auto: class_name(entry) or "" for auto, entry in mapped_models(spec).items()}
+    return dict(sorted(named.items(), key=lambda item: item[1] != spec.architecture))
 
 
 @functools.cache

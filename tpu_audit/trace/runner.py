@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
 from tpu_audit.trace.phases.interface import Subject, attempt
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Ledger, Recorder
+from tpu_audit.trace.repository import repository_folder
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.trace import PHASES, LostGradient, Role, Trace, TraceSettings
 
@@ -48,7 +50,7 @@ def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> T
 
 def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Traces:
     """Trace on whatever backend owns the device type ``tpu`` in this process."""
-    places = Places(own=own_folder(spec.factory) if spec.factory else None)
+    places = Places(own=code_folder(spec, settings))
     recorder = Recorder(places)
     shadow.forget_all()
     with patched_for_fakes(), fake_mode(), recorder:
@@ -75,6 +77,13 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
 
     found = [trace(phase, ledger) for phase, ledger in recorder.ledgers.items()]
     return tuple(sorted(found, key=lambda one: one.settings.phase != settings.phase))
+
+
+def code_folder(spec: ModelSpec, settings: TraceSettings) -> str | None:
+    """Return the folder of code that is neither torch's nor a library's; None: there is none."""
+    if spec.factory:
+        return own_folder(spec.factory)
+    return repository_folder(spec) if settings.remote_code else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,4 +208,9 @@ def _realise(value: Any, dtype: torch.dtype) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
+    """Return the versions that the trace depends on; programs may do without transformers."""
+    found = {}
+    for name in ("torch", "transformers"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found

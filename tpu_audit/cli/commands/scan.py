@@ -175,6 +175,22 @@ Examples:
     help="Python interpreter that has torch-tpu, for --tracer torch_tpu. Default: this one.",
 )
 @click.option(
+    "--python",
+    cls=Setting,
+    path="maybe",
+    default=None,
+    metavar="PATH",
+    help="Python interpreter to trace with on the pretended device: an environment with another "
+    "transformers, or with what a program of yours imports. Default: this one.",
+)
+@click.option(
+    "--trust-remote-code",
+    is_flag=True,
+    default=False,
+    help="Run a model's own code (auto_map), in a process without network, files or credentials. "
+    "Linux only.",
+)
+@click.option(
     "--fail-on",
     cls=Setting,
     type=click.Choice(_FAIL_ON),
@@ -214,7 +230,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
 
     TARGET is a hub id (bert-base-uncased, org/name@revision), a model folder, a config.json, or a
     function of yours (file.py:function, package.module:function). Weights are never downloaded and
-    a model's own code is never run; a function of yours is.
+    a model's own code is not run, unless --trust-remote-code lets it; a function of yours is.
     """
     app = current_app()
     if settings["revision"] and len(targets) > 1:
@@ -272,6 +288,8 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         with_reference_kernels=settings["with_reference_kernels"],
         tracer=settings["tracer"],
         tpu_python=settings["tpu_python"],
+        python=settings["python"],
+        trust_remote_code=settings["trust_remote_code"],
         cache_dir=app.cache_dir,
         use_cache=settings["cache"],
         timeout_s=settings["timeout"],
