@@ -41,7 +41,7 @@ def mapped(architecture: str, auto: dict[str, str], **more: object) -> dict[str,
 def test_the_class_of_the_type_and_task() -> None:
     """A known model type gives the class for the task that ``auto_map`` names."""
     auto = {"AutoModel": "m.NVLlamaModel", "AutoModelForCausalLM": "m.NVLlamaForCausalLM"}
-    found = nearest(spec(mapped("NVLlamaForCausalLM", auto, model_type="llama")))
+    found = nearest(spec(mapped("NVLlamaForCausalLM", auto, model_type="llama", **SIZES)))
 
     assert found is not None
     assert (found.model_class.__name__, found.same) == ("LlamaForCausalLM", False)
@@ -51,22 +51,31 @@ def test_the_class_of_the_type_and_task() -> None:
 def test_the_task_is_that_of_the_model_s_own_class() -> None:
     """Where the named class is the base, its base stands in, whatever else is mapped."""
     auto = {"AutoModelForCausalLM": "m.Other", "AutoModel": "m.Mine"}
-    found = nearest(spec(mapped("Mine", auto, model_type="qwen3")))
+    found = nearest(spec(mapped("Mine", auto, model_type="qwen3", **SIZES)))
 
     assert found is not None
     assert found.model_class.__name__ == "Qwen3Model"
 
 
 @pytest.mark.parametrize(
-    ("name", "model_type", "native"),
+    ("name", "model_type", "native", "parts"),
     [
-        ("PhiMoEForCausalLM", "phimoe", "PhimoeForCausalLM"),
-        ("KimiK25ForConditionalGeneration", "kimi_k25", "Kimi_K25ForConditionalGeneration"),
+        ("PhiMoEForCausalLM", "phimoe", "PhimoeForCausalLM", ()),
+        (
+            "KimiK25ForConditionalGeneration",
+            "kimi_k25",
+            "Kimi_K25ForConditionalGeneration",
+            ("text_config", "vision_config"),
+        ),
     ],
 )
-def test_another_spelling_is_the_same_class(name: str, model_type: str, native: str) -> None:
+def test_another_spelling_is_the_same_class(
+    name: str, model_type: str, native: str, parts: tuple[str, ...]
+) -> None:
     """A class that transformers loads for the type and writes otherwise is no stand-in."""
-    config = mapped(name, {"AutoModelForCausalLM": f"m.{name}"}, model_type=model_type)
+    auto = {"AutoModelForCausalLM": f"m.{name}"}
+    described = {part: {} for part in parts} or SIZES
+    config = mapped(name, auto, model_type=model_type, **described)
     found = nearest(spec(config))
 
     assert found is not None
@@ -90,6 +99,17 @@ def test_a_class_that_the_config_has_no_sizes_for_is_passed_over() -> None:
     auto = {"AutoModelForCausalLM": "m.LlamaForCausalLM"}
     assert nearest(spec(mapped("Next", auto, model_type="nope", hidden_size=16))) is None
     assert nearest(spec(mapped("Next", auto, model_type="nope", **SIZES))) is not None
+
+
+def test_a_config_of_another_making_is_of_no_type() -> None:
+    """A known type does not do either where the config names its parts in its own way."""
+    auto = {"AutoModelForCausalLM": "m.GlmasrForConditionalGeneration"}
+    own = {"lm_config": {"hidden_size": 16}, "whisper_config": {"d_model": 16}}
+    config = mapped("GlmasrForConditionalGeneration", auto, model_type="glmasr", **own)
+    assert nearest(spec(config)) is None
+
+    native = {"text_config": {}, "audio_config": {}}
+    assert nearest(spec({**config, **native})) is not None
 
 
 def test_sizes_may_have_another_name() -> None:

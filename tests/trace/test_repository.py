@@ -85,6 +85,7 @@ def test_the_class_with_a_head_comes_first(tmp_path: Path) -> None:
     ("code", "entry", "slug", "says"),
     [
         ({"m.py": "import no_such_package\n"}, "m.Base", "missing_dependency", "no_such_package"),
+        ({"m.py": "import torch.gone.x\n"}, "m.Base", "code_failed", "needs torch.gone, which the"),
         ({"m.py": "1 / 0\n"}, "m.Base", "code_failed", "ZeroDivisionError"),
         ({"m.py": "class ("}, "m.Base", "code_failed", "SyntaxError"),
         ({"m.py": "x = 1\n"}, "m.Base", "code_failed", "Base"),

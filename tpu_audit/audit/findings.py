@@ -116,21 +116,24 @@ def _message(group: _Group) -> str:
 
 def _of_model(spec: ModelSpec, settings: TraceSettings, stand_in: str | None) -> list[Finding]:
     """Return what the config alone shows, and what was built of it."""
-    own = remote_code.describe(spec, ran=settings.remote_code)
+    ran = settings.remote_code
+    own = remote_code.describe(spec, ran=ran)
     said = (
-        (remote_code.CODE, None if stand_in else own),
-        (nearest_class.CODE, stand_in),
-        (quantised.CODE, quantised.describe(spec)),
+        (remote_code.CODE, None if stand_in else own, remote_code.fix(ran=ran)),
+        (nearest_class.CODE, stand_in, nearest_class.CODE.fix),
+        (quantised.CODE, quantised.describe(spec), quantised.CODE.fix),
     )
-    return [_about_model(code, text, spec, settings) for code, text in said if text]
+    return [_about_model(code, text, fix, spec, settings) for code, text, fix in said if text]
 
 
-def _about_model(code: Code, text: str, spec: ModelSpec, settings: TraceSettings) -> Finding:
+def _about_model(
+    code: Code, text: str, fix: str, spec: ModelSpec, settings: TraceSettings
+) -> Finding:
     return Finding(
         code=code.code,
         severity=code.severity,
         message=text,
-        fix=code.fix,
+        fix=fix,
         model=spec.id,
         phase=settings.phase,
         dtype=settings.dtype,

@@ -77,7 +77,7 @@ def _named(spec: ModelSpec) -> Iterator[Nearest]:
     """Yield classes that ``auto_map`` names and transformers has."""
     for auto, name in _mapped(spec).items():
         found = native_class(name)
-        if _runs(found) and _has_sizes(spec.config, found):
+        if _runs(found) and _speaks(spec.config, found.config_class):
             yield Nearest(model_class=found, reason=f"{auto} of its auto_map is called {name}")
 
 
@@ -87,13 +87,17 @@ def _derived(spec: ModelSpec) -> Iterator[Nearest]:
     for name in dict.fromkeys(filter(None, wanted)):
         for base in native_bases(spec.code_files, name):
             found = native_class(base)
-            if _runs(found) and _has_sizes(spec.config, found):
+            if _runs(found) and _speaks(spec.config, found.config_class):
                 yield Nearest(model_class=found, reason=f"{name} derives from {base}")
 
 
 def _of_type(spec: ModelSpec) -> Nearest | None:
     """Return the class that transformers has for the config's type: of that name, or that task."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
     kind = spec.model_type or ""
+    if kind not in CONFIG_MAPPING or not _speaks(spec.config, CONFIG_MAPPING[kind]):
+        return None
     own = _plain(spec.architecture or "")
     for name in _classes_of(kind):
         if _plain(name) == own and (found := native_class(name)):
@@ -154,13 +158,18 @@ def _runs(found: Any) -> bool:
     )
 
 
-def _has_sizes(config: Mapping[str, Any], found: Any) -> bool:
-    """Whether ``config`` gives the sizes that a config of the class has."""
+def _speaks(config: Mapping[str, Any], config_class: Any) -> bool:
+    """Whether ``config`` says what ``config_class`` reads: its sizes, and its parts by their names.
+
+    Repositories use the type of a model that came later, or of another, for configs of their own
+    making; read as that type, all that they say would be lost to defaults.
+    """
     try:
-        own = found.config_class()
+        own = config_class()
     except Exception:  # noqa: BLE001 - a config that has no defaults cannot be compared
         return False
     other = {native: ours for ours, native in own.attribute_map.items()}
     fields = own.to_dict()
-    needed = [name for name in (*_SIZES, *map(own.attribute_map.get, _SIZES)) if name in fields]
-    return all(name in config or other.get(name) in config for name in needed)
+    sizes = [name for name in (*_SIZES, *map(own.attribute_map.get, _SIZES)) if name in fields]
+    given = all(name in config or other.get(name) in config for name in sizes)
+    return given and all(name in config for name in own.sub_configs)

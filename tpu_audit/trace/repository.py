@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +87,20 @@ def _load(spec: ModelSpec, reference: str) -> Any:
     try:
         return getattr(importlib.import_module(path), name)
     except ModuleNotFoundError as error:
-        message = f"{reference} needs {error.name}, which is not installed"
-        raise _failed(message, "missing_dependency") from error
+        raise _missing(reference, error) from error
     except Exception as error:
         message = f"{reference} cannot be imported: {shorten(error)}"
         raise _failed(message, "code_failed") from error
+
+
+def _missing(reference: str, error: ModuleNotFoundError) -> NotAuditedError:
+    """Tell a package that is not installed from a module that an installed one does not have."""
+    package = (error.name or "").partition(".")[0]
+    if package == error.name or importlib.util.find_spec(package) is None:
+        message = f"{reference} needs {package}, which is not installed"
+        return _failed(message, "missing_dependency")
+    message = f"{reference} needs {error.name}, which the installed {package} does not have"
+    return _failed(message, "code_failed")
 
 
 def _failed(message: str, code: str) -> NotAuditedError:

@@ -18,7 +18,8 @@ CODE = Code(
     why=(
         "The audit traced the class of the same name in transformers and did not execute the "
         "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
-        "call other ops and CUDA packages."
+        "call other ops and CUDA packages. With `--trust-remote-code` the audit runs that code "
+        "itself, in a process without network, files or credentials, and traces what it builds."
     ),
     fix="Load without `trust_remote_code`: transformers has the class.",
 )
@@ -35,3 +36,10 @@ def describe(spec: ModelSpec, *, ran: bool = False) -> str | None:
     if ran:
         return f"the repository's own code for {name} was run, in a confined process, to trace it"
     return f"the repository has code of its own for {name}, which was not looked at"
+
+
+def fix(*, ran: bool) -> str:
+    """Return what to do about it."""
+    if not ran:
+        return CODE.fix
+    return "Pin the revision that was traced: `scan org/name@COMMIT`, and the same when loading."

@@ -183,7 +183,7 @@ Examples:
     help="Python interpreter to trace with on the pretended device: an environment with another "
     "transformers, or with what a program of yours imports. Default: this one.",
 )
-@click.option(
+@click.option(  # no setting: a file that came with a checkout must not run code
     "--trust-remote-code",
     is_flag=True,
     default=False,
