@@ -67,11 +67,6 @@ class Tally:
     tried: int
     said: tuple[Said, ...] = ()
 
-    @property
-    def all_passed(self) -> bool:
-        """Whether some sample tried the step and every one passed."""
-        return 0 < self.tried == self.passed
-
 
 NOTHING = Tally(passed=0, tried=0)
 

@@ -147,7 +147,7 @@ def _key(name: str) -> str:
 
 @contextlib.contextmanager
 def tolerant() -> Iterator[None]:
-    """Let an entry that cannot make its inputs here (no such dtype, no library) give none."""
+    """Let inputs that cannot be made or run here (no such dtype, no library) give none."""
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -68,20 +68,12 @@ class Reference:
     """The functional overload that it defines, when the op is its in-place or ``out=`` form."""
 
 
-def reference_for(op: str) -> Reference | None:
-    """Return what most likely defines ``op``, None when nothing was found.
-
-    Not compared with anything yet: :func:`op_registry.reference.proof.prove` does that, and may
-    settle on another.
-    """
-    return next(candidates(op), None)
-
-
 def candidates(op: str) -> Iterator[Reference]:
     """Yield the definitions of ``op`` that were found, the most telling kind first.
 
-    Own kernels come before torch's definitions, those of its functional form included: they are
-    what gets installed.
+    Not compared with anything yet: :func:`op_registry.reference.proof.prove` does that. Own kernels
+    come before torch's definitions, those of its functional form included: they are what gets
+    installed.
     """
     own = declared().get(op)
     if own is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from op_registry.build.samples.sample import Sample
 from op_registry.build.samples.trial import outcome
 from op_registry.build.table import read_table
 from op_registry.evidence import compute_dtype
-from op_registry.reference.entries import Entry, entries_of
+from op_registry.reference.entries import Entry, entries_of, tolerant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,14 +101,14 @@ class Harvester(CompositeMode):
             dtype = getattr(torch, name)
             for call in entry.calls(dtype, requires_grad=False):
                 # Here even the ops that autograd would take apart reach a dispatch mode whole.
-                with _quiet(), torch.inference_mode(), self:
+                with tolerant(), torch.inference_mode(), self:
                     call()
             for call in entry.calls(dtype, requires_grad=True):
-                with _quiet(), self:
+                with tolerant(), self:
                     _backward(call())
         self._refusals = True
         for call in entry.wrong():
-            with _quiet(), torch.inference_mode(), self:
+            with tolerant(), torch.inference_mode(), self:
                 call()
         self._refusals = False
 
@@ -179,13 +178,6 @@ def _filed_under(tensors: list[torch.Tensor]) -> str:
 def table() -> dict[str, TableEntry]:
     """Return the dispatcher's table of this process as it was at first."""
     return read_table()
-
-
-@contextlib.contextmanager
-def _quiet() -> Any:
-    with contextlib.suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _backward(result: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tpu_audit.api.installed import tracing_versions
+from tpu_audit.api.installed import LIBRARIES, tracing_versions, versions_for
 from tpu_audit.types.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -27,9 +27,17 @@ def _without(monkeypatch: pytest.MonkeyPatch, *absent: str) -> None:
 
 
 def test_versions_here() -> None:
-    """Torch and transformers of this environment."""
+    """Torch, transformers and what there is of the optional libraries in this environment."""
     found = tracing_versions("pretended", None)
-    assert found == {name: metadata.version(name) for name in ("torch", "transformers")}
+    assert {"torch", "transformers"} <= found.keys() <= {"torch", "transformers", *LIBRARIES}
+    assert found == {name: metadata.version(name) for name in found}
+
+
+def test_versions_that_a_model_depends_on() -> None:
+    """A new diffusers makes old traces of diffusers stale, and of nothing else."""
+    versions = {"torch": "1", "transformers": "2", "diffusers": "3", "peft": "4"}
+    assert versions_for("transformers", versions).keys() == {"torch", "transformers"}
+    assert versions_for("diffusers", versions).keys() == {"torch", "transformers", "diffusers"}
 
 
 def test_a_missing_extra_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:

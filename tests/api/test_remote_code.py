@@ -62,7 +62,7 @@ def test_a_stand_in_is_told_of_loudly(tmp_path: Path) -> None:
     assert (phase.status, phase.verdict) == (Status.TRACED, Verdict.UNKNOWN)
     assert model.architecture == "LlamaForCausalLM"
     assert "TinyForCausalLM is code of the repository's own" in (phase.stand_in or "")
-    assert [f.code for f in report.findings if f.message == phase.stand_in] == ["TPA926"]
+    assert [f.code for f in report.findings if f.message == phase.stand_in] == ["TPA927"]
     assert not ran.exists()
 
 

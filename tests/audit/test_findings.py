@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from op_registry.schema import Hazard, Support
 from tests.support.calls import LINE, audit, codes, finding, record, snapshot, tensor, use
-from tpu_audit.types.report import Severity
-from tpu_audit.types.trace import SourceLine
+from tpu_audit.types.report import Severity, Verdict
+from tpu_audit.types.trace import Role, SourceLine
 
 MISH = snapshot(record("aten.mish.default", Support.MISSING))
 
@@ -103,3 +103,37 @@ def test_odd_quantisation_config_does_not_break() -> None:
     """A quantization_config of the wrong type is still reported."""
     assert codes(audit(config={"quantization_config": [1]})) == {"TPA921"}
     assert codes(audit(config={"quantization_config": None})) == set()
+
+
+def test_what_generation_does_around_a_model_is_no_fault_of_the_model() -> None:
+    """The end of a text is read every token: information, apart from the model's own read."""
+    registry = snapshot(record("aten.item.default"))
+    stopping = use(
+        "aten.item.default",
+        tensor(),
+        outputs=(),
+        host_read=True,
+        guesses=1,
+        role=Role.BOOKKEEPING,
+    )
+    own = use("aten.item.default", tensor(2), outputs=(), host_read=True)
+
+    alone = audit(stopping, registry=registry, phase="decode")
+    both = audit(stopping, own, registry=registry, phase="decode")
+
+    assert alone.verdict is Verdict.READY
+    assert {f.severity for f in alone.findings} == {Severity.INFO}
+    assert "generate() itself" in finding("TPA910", alone).message
+    assert [f.severity for f in both.findings if f.code == "TPA910"] == [
+        Severity.WARNING,
+        Severity.INFO,
+    ]
+
+
+def test_a_missing_op_blocks_wherever_it_is() -> None:
+    """Sampling that raises ends the generation, whoever calls it."""
+    sampling = use("aten.mish.default", tensor(4), role=Role.BOOKKEEPING)
+    result = audit(sampling, registry=MISH, phase="decode")
+
+    assert result.verdict is Verdict.BLOCKED
+    assert finding("TPA901", result).severity is Severity.ERROR

@@ -26,8 +26,12 @@ class Ran:
 
     seconds: float
     """Wall clock, from start to exit."""
-    code: int
+    cpu_s: float
+    """CPU time, user and system, of the process and of all that it started and waited for."""
+    peak_mib: float
+    """Resident memory of the largest of those processes at its peak."""
     err: str
+    out: str
 
 
 def environment(cache: Path) -> dict[str, str]:
@@ -37,29 +41,38 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 def run(command: Sequence[str], cache: Path) -> Ran:
-    """Run ``command`` and take its time. Raises RuntimeError if it exits with other than 0 or 1."""
-    with tempfile.TemporaryFile() as err:
+    """Run ``command`` and measure it. Raises RuntimeError if it exits with other than 0 or 1."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         began = time.perf_counter()
-        code = subprocess.call(
-            list(command), stdout=subprocess.DEVNULL, stderr=err, env=environment(cache), cwd=ROOT
+        process = subprocess.Popen(
+            list(command), stdout=out, stderr=err, env=environment(cache), cwd=ROOT
         )
+        _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
-        err.seek(0)
-        text = err.read().decode(errors="replace")
-    if code not in {0, 1}:
-        raise RuntimeError(f"{' '.join(command)} exited with {code}:\n{text[-2000:]}")
-    return Ran(seconds=seconds, code=code, err=text)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    if process.returncode not in {0, 1}:
+        text = f"{' '.join(command)} exited with {process.returncode}:\n{texts[1][-2000:]}"
+        raise RuntimeError(text)
+    return Ran(
+        seconds=seconds,
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        peak_mib=usage.ru_maxrss / 1024,
+        out=texts[0],
+        err=texts[1],
+    )
 
 
-def interleaved(
-    first: Callable[[], Ran], second: Callable[[], Ran], runs: int
-) -> tuple[list[float], list[float]]:
-    """Time two commands in turn, after one run of each that does not count.
+def in_turn(commands: Sequence[Callable[[], Ran]], runs: int) -> list[list[Ran]]:
+    """Run commands in turn, after one run of each that does not count; the runs of each.
 
-    Pairs keep a ratio meaningful while the machine's speed drifts.
+    Runs side by side keep a ratio meaningful while the machine's speed drifts.
     """
-    pairs = [(first().seconds, second().seconds) for _ in range(runs + 1)][1:]
-    return [a for a, _ in pairs], [b for _, b in pairs]
+    rounds = [[command() for command in commands] for _ in range(runs + 1)][1:]
+    return [list(each) for each in zip(*rounds, strict=True)]
 
 
 def peak_memory(command: Sequence[str], cache: Path) -> tuple[int, int]:

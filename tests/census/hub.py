@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from op_registry.loader import load
@@ -46,13 +47,15 @@ def census(folder: Path, out: Path, tell: Callable[[str], None]) -> bool:
 
 
 def class_exists(path: Path) -> bool:
-    """Whether the first class in ``architectures`` is one of the installed transformers'."""
+    """Whether the class that a config names is one of the installed transformers or diffusers."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        name = content["architectures"][0]
+        library = "diffusers" if "_class_name" in content else "transformers"
+        name = content["_class_name"] if library == "diffusers" else content["architectures"][0]
     except (ValueError, LookupError, TypeError):
         return False
-    return isinstance(name, str) and hasattr(import_module("transformers"), name)
+    known = isinstance(name, str) and find_spec(library) is not None
+    return known and hasattr(import_module(library), name)
 
 
 def share(outcomes: Sequence[Outcome], here: dict[str, bool]) -> float:

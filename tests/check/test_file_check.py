@@ -5,19 +5,14 @@ from __future__ import annotations
 import ast
 import gc
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.trees import HIT, tree
+from tests.support.trees import HIT
 from tpu_audit.check import file_check
-from tpu_audit.check.file_check import check_bytes, read_bytes
-from tpu_audit.check.result import Gap
+from tpu_audit.check.file_check import check_bytes
 from tpu_audit.rules import catalogue
 from tpu_audit.rules.python.module import Module
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULES = catalogue.rules()
 
@@ -98,20 +93,6 @@ def test_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "KeyError" in gap.reason
 
 
-def test_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too big, gone, or no file at all: each with its reason."""
-    tree(tmp_path, {"a.py": "x"})
-    assert read_bytes(str(tmp_path / "a.py"), "python") == b"x"
-    monkeypatch.setattr(file_check, "DEFAULT_MAX_BYTES", 0)
-    found = [read_bytes(str(tmp_path / name), "python") for name in ("a.py", "gone.py", ".")]
-
-    assert [gap.code for gap in found if isinstance(gap, Gap)] == [
-        "too_large",
-        "unreadable",
-        "not_a_file",
-    ]
-
-
 def test_assignment_that_uses_itself() -> None:
     """A name that is assigned from itself over several lines is followed once."""
     text = "import torch\nn = 8\nn = (\n    torch.cuda.is_available()\n    and n\n)\n"
@@ -129,3 +110,14 @@ def test_nothing_is_kept() -> None:
     gc.collect()
 
     assert [one for one in gc.get_objects() if isinstance(one, Module | ast.stmt)] == []
+
+
+def test_endless_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file full of findings the first are kept, and it is said that there are more."""
+    monkeypatch.setattr(file_check, "MAX_FINDINGS", 3)
+    four = HIT + "x.cuda()\n" * 3
+    assert check_bytes("a.py", four.rpartition("x.")[0].encode(), RULES).gaps == []
+    result = check_bytes("a.py", four.encode(), RULES)
+
+    assert [item.line for item in result.items] == [2, 3, 4]
+    assert [(gap.code, gap.line) for gap in result.gaps] == [("too_many", 4)]

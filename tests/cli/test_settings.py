@@ -157,9 +157,9 @@ def test_settings_take_effect(tpu_audit: CommandLine, monkeypatch: pytest.Monkey
     monkeypatch.delenv("TPU_AUDIT_CACHE_DIR")
     (tpu_audit.folder / "mine.json").write_text("{}", encoding="utf-8")
     (tpu_audit.folder / "tpu-audit.toml").write_text(
-        'cache-dir = "kept"\nregistry = "mine.json"\n'
+        'cache-dir = "kept"\nregistry = "mine.json"\nignore = ["pin-memory", "TPA6"]\n'
         '[scan]\ndtype = ["bf16,f32", "bf16"]\nseq-len = 64\noffline = true\ncache = false\n'
-        'fail-on = "never"\nformat = "json"\nmax-memory = 512\n',
+        'fail-on = "never"\nformat = "json"\nmax-memory = 512\ncheck-code = false\n',
         encoding="utf-8",
     )
     inner = tpu_audit.folder / "inner"
@@ -173,6 +173,7 @@ def test_settings_take_effect(tpu_audit: CommandLine, monkeypatch: pytest.Monkey
     assert options.dtypes == ("bfloat16", "float32")
     assert (options.seq_len, options.memory_mb) == (32, 512)
     assert (options.offline, options.use_cache) == (True, False)
+    assert (options.check_code, options.ignore) == (False, ("pin-memory", "TPA6"))
     assert options.cache_dir == tpu_audit.folder / "kept"
     assert options.registry == str(tpu_audit.folder / "mine.json")
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.trees import CLEAN, HIT, tree
+from tpu_audit.check import pool
 from tpu_audit.check.options import CheckOptions
+from tpu_audit.fix import run
+from tpu_audit.fix.file_fix import FileFix
 from tpu_audit.fix.run import fix
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tpu_audit.fix.file_fix import Wish
 
 
 @pytest.fixture(name="project")
@@ -53,3 +59,23 @@ def test_what_is_left(project: Path) -> None:
 
     assert report.unsafe == 1
     assert len(fix([str(project)], options=CheckOptions(), unsafe=True).files) == 13
+
+
+def test_repairs_go_as_deep_as_checks(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file deep enough for the checker's processes is not given up by the repairer's."""
+
+    def limit(logical: str, data: bytes, wish: Wish) -> FileFix:
+        del logical, wish
+        return FileFix(before=data, after=str(sys.getrecursionlimit()).encode())
+
+    monkeypatch.setattr(run, "repair_bytes", limit)
+    before = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(1000)
+        monkeypatch.setattr(pool, "_WORTH_BYTES", 0)
+        monkeypatch.setattr(pool, "_CHUNK_BYTES", 1000)
+        report = run.fix([str(project)], options=CheckOptions(jobs=2))
+        assert sys.getrecursionlimit() == 1000
+        assert {one.result.after for one in report.files} == {b"3000"}
+    finally:
+        sys.setrecursionlimit(before)

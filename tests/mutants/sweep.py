@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from tests.mutants.mutations import MUTATIONS
 from tests.mutants.seeds import Seed, case_seeds, rich_seeds
 from tpu_audit.check.classify import kind_of_content, kind_of_name
-from tpu_audit.check.file_check import check_bytes, too_large
+from tpu_audit.check.file_check import check_bytes
 from tpu_audit.check.result import FileResult
 from tpu_audit.check.selection import all_rules
+from tpu_audit.check.source import too_large
 from tpu_audit.check.time_limit import FILE_S
 from tpu_audit.fix.file_fix import Wish, repair_bytes
 from tpu_audit.fix.verify import still_valid

@@ -8,10 +8,20 @@ from typing import Any
 
 import pytest
 
+from op_registry.schema import Evidence, EvidenceKind
 from tests.support.reports import failed_phase, missing_finding, model, op_row, phase, report
 from tpu_audit.render.formats import renderer
 from tpu_audit.render.interface import View
-from tpu_audit.types.report import Report, Severity, Status, Verdict
+from tpu_audit.types.report import (
+    CodeCheck,
+    Finding,
+    Location,
+    Report,
+    Severity,
+    Status,
+    Unread,
+    Verdict,
+)
 
 HOSTILE = "[bold red]x[/] \x1b[2J\x1b]0;title\x07 \u202e"
 
@@ -83,6 +93,17 @@ def test_what_judged_and_what_it_rests_on() -> None:
     assert "48 of 53 calls rest on registration alone; 5 draw random numbers" in text
 
 
+def test_nothing_is_said_of_no_calls() -> None:
+    """Where every call is proven there is no line on evidence; random calls alone have one."""
+    lowered = Evidence(kind=EvidenceKind.LOWERED, detail="8/8 samples at bfloat16")
+    proven = op_row(evidence=(lowered, *op_row().evidence))
+    drawn = op_row("aten.rand.default", count=5, random=True)
+
+    assert "evidence" not in render(report([model(phases=(phase((proven,)),))]))
+    text = render(report([model(phases=(phase((proven, drawn)),))]))
+    assert "evidence   5 of 53 calls draw random numbers\n" in text
+
+
 def test_catalogue_is_loud() -> None:
     """A built-in config is never mistaken for the model's own."""
     text = render(report([model(config_source="catalogue")]))
@@ -131,6 +152,101 @@ def test_many_models() -> None:
     ]
     assert "Summary: 3 models: 1 blocked, 1 not audited, 1 ready" in text
     assert "TPA901     error: aten.mish.default: no TPU kernel (12 calls, 1 model)" in text
+
+
+def file_finding(**changes: Any) -> Finding:
+    """Return a finding at a line of a model's own code."""
+    values: dict[str, Any] = {
+        "code": "TPA103",
+        "message": "`.cuda()` raises on a TPU",
+        "fix": "write `.to(device)`",
+        "phase": None,
+        "dtype": None,
+        "op": None,
+        "location": Location(path="modeling_x.py", line=7, column=19),
+        "count": 1,
+        "bytes": 0,
+        "modules": (),
+        "sources": (),
+    }
+    return missing_finding(**{**values, **changes})
+
+
+def test_findings_in_files_are_grouped_by_cause() -> None:
+    """One cause in two files is told once, with the lines of each, counted as places."""
+    lines = [("modeling_x.py", n) for n in range(1, 13)] + [("layers.py", 3)]
+    findings = [
+        file_finding(
+            message=f"`{path}` {line} raises", cause="c", location=Location(path=path, line=line)
+        )
+        for path, line in lines
+    ]
+    text = " ".join(render(report(findings=findings)).split())
+
+    assert "TPA103 error: `modeling_x.py` 1 raises (13 places) where" in text
+    assert "where modeling_x.py:1,2,3,4,5,6,7,8... (4 more), layers.py:3 fix" in text
+    assert "modeling_x.py:1,2,3,4,5,6,7,8,9,10,11,12, layers.py:3" in " ".join(
+        render(report(findings=findings), verbosity=1).split()
+    )
+
+
+def test_files_of_several_models_say_whose_they_are() -> None:
+    """Among many models a place begins with the model; each row counts its own findings."""
+    skipped = failed_phase("remote_code", status=Status.SKIPPED, verdict=Verdict.BLOCKED)
+    models = [
+        model(target=name, id=name, phases=(skipped,), code=CodeCheck(files={"python": 1}))
+        for name in ("org/a", "org/b")
+    ]
+    findings = [file_finding(model="org/a"), file_finding(model="org/b", severity=Severity.INFO)]
+    text = render(report(models, findings))
+    rows = [line.split() for line in text.splitlines() if line.startswith("  org/")]
+
+    assert "org/a/modeling_x.py:7" in text
+    assert "org/b/modeling_x.py:7" in text
+    assert [" ".join(row) for row in rows[:2]] == [
+        "org/a forward bfloat16 blocked by its files 1 0 - -",
+        "org/b forward bfloat16 blocked by its files 0 0 - -",
+    ]
+    assert "Summary: 2 models: 2 blocked by its files" in text
+
+
+def test_what_was_read_of_the_code() -> None:
+    """How many files, which run, what was left out and why; findings stand without a trace."""
+    unread = (
+        *(Unread(path=f"{n}.py", code="missing", reason="not at hand") for n in range(5)),
+        Unread(path="old.py", line=3, code="unreadable", reason="not valid Python 3"),
+    )
+    code = CodeCheck(
+        files={"json": 2, "python": 3}, loaded=("a.py",), runs=True, suppressed=2, unread=unread
+    )
+    skipped = failed_phase("remote_code", status=Status.SKIPPED, verdict=Verdict.BLOCKED)
+    shown = model(target="x/y", id="x/y", phases=(skipped,), code=code)
+    text = render(report([shown], [file_finding(model="x/y")]))
+
+    assert "x/y  forward bfloat16  BLOCKED BY ITS FILES (ops not audited: skipped)" in text
+    assert (
+        "code       3 Python files and 2 other files checked, none run; 1 makes the model" in text
+    )
+    assert "ignored    2 findings, by comments in the files" in text
+    assert "not read   0.py, 1.py, 2.py and 2 more: not at hand" in text
+    assert "not read   old.py:3: not valid Python 3" in text
+    assert "Findings: 1 error" in text
+    assert "Not checked" not in text
+    assert "Next: tpu-audit explain TPA103" in text
+
+
+def test_configs_alone_are_not_worth_a_line() -> None:
+    """A model without code of its own looks as it did before its config was checked."""
+    plain = render(report())
+
+    assert render(report([model(code=CodeCheck(files={"json": 1}))])) == plain
+    asked = CodeCheck(files={"json": 1, "python": 2}, loaded=("a.py", "b.py"))
+    text = " ".join(render(report([model(code=asked)])).split())
+    assert "2 make the model with `trust_remote_code=True`" in text
+    aside = CodeCheck(files={"python": 1})
+    assert "1 Python file checked, none run; none is the model's" in render(
+        report([model(code=aside)])
+    )
 
 
 def test_quiet_and_verbose() -> None:

@@ -143,3 +143,28 @@ def test_documents(keys: tuple[str, ...], path: str, severity: Severity | None) 
     text = "channels: [nvidia]\ndependencies: [cudatoolkit]\n"
     found = check_document(read_document("yaml", path, SourceText(text)), [rule])
     assert [one.severity for one in found] == ([] if severity is None else [severity])
+
+
+RAISED = """
+import torch
+try:
+    run()
+except RuntimeError as error:
+    kind = torch.cuda.Event()
+    raise RuntimeError(kind) from error
+try:
+    run()
+except RuntimeError as error:
+    torch.cuda.Event()
+torch.cuda.Event()
+"""
+
+
+def test_lowers_what_words_an_error() -> None:
+    """What a handler asks before it raises counts as info; a handler that goes on does not."""
+    rule = make()
+    rule.use("torch.cuda.Event")(report)
+    found = check_module(module_of(RAISED), [rule])
+    severities = [(one.hit.span.line, one.severity) for one in found]
+    usual = rule.severity
+    assert severities == [(6, Severity.INFO), (11, usual), (12, usual)]

@@ -45,6 +45,18 @@ def test_columns_of_ast() -> None:
     assert source.encoded[source.byte_offset(1, node.col_offset) :] == b"b = 2"
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r", "\r\n", "x", "\n\n"])
+@pytest.mark.parametrize("middle", ["a\x0bb\x1cc\x0c", "é\x85\u2028", ""])
+def test_lines_of_text_and_bytes_agree(middle: str, end: str) -> None:
+    """However a text ends and whatever is in it, its last place is the same in points and bytes."""
+    text = f"a\n{middle}\rb{end}"
+    source = SourceText(text)
+    line, column = source.position(len(text))
+    assert line == text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    assert source.byte_range(source.span(0, len(text))) == (0, len(text.encode()))
+    assert source.index(line, column) == len(text)
+
+
 def test_lone_surrogates() -> None:
     """A text that is not quite Unicode has positions all the same."""
     source = SourceText("a\ud800b")

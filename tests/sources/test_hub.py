@@ -90,6 +90,44 @@ def test_large_files_are_left_by_the_listing(hub: FakeHub, options: Options) -> 
     assert [note for note in spec.notes if "data.py was not read" in note]
 
 
+def test_a_file_that_is_not_to_be_had_costs_no_audit(hub: FakeHub, options: Options) -> None:
+    """Code that the hub lists and does not give is named with the reason; the rest is there."""
+    hub.add(NAME, {**FILES, "requirements.txt": "torch", "gone.py": "x", "cut.py": "y"})
+    hub.faults += [
+        Fault(match="gone.py", times=9, status=404, headers={"X-Error-Code": "EntryNotFound"}),
+        Fault(match="requirements.txt", times=9, status=403),
+    ]
+    spec = resolve(NAME, options())
+    assert spec.unfetched == {
+        "gone.py": "the hub answered 404",
+        "requirements.txt": "the hub answered 403",
+    }
+    assert sorted(spec.code_files) == ["cut.py", "modeling_x.py"]
+    assert spec.config == json.loads(BERT)
+
+
+def test_what_is_missing_is_asked_for_again(hub: FakeHub, options: Options) -> None:
+    """An answer that lacks a file is not kept: the next one may have it."""
+    hub.add(NAME, FILES)
+    hub.faults.append(Fault(match="modeling_x.py", times=1, status=403))
+    assert list(resolve(NAME, options()).unfetched) == ["modeling_x.py"]
+    assert resolve(NAME, options()).unfetched == {}
+
+
+def test_texts_are_fetched(hub: FakeHub, options: Options) -> None:
+    """Requirements and YAML come with the configs, each under its name in the repository."""
+    hub.add(NAME, {**FILES, "docker/requirements.txt": "flash-attn", "train.yaml": "a: 1"})
+    texts = resolve(NAME, options()).text_files
+    assert sorted(texts) == [
+        "config.json",
+        "docker/requirements.txt",
+        "generation_config.json",
+        "preprocessor_config.json",
+        "train.yaml",
+    ]
+    assert Path(texts["docker/requirements.txt"]).read_text() == "flash-attn"
+
+
 def test_oversized_config(hub: FakeHub, refused: Refused) -> None:
     """A config.json over the limit is refused without a download."""
     hub.add(NAME, {"config.json": b" " * (17 << 20)})
@@ -229,9 +267,8 @@ def test_redirects_in_a_circle(hub: FakeHub, refused: Refused) -> None:
         ({"README.md": ""}, "transformers", "no_config", False),
         ({"weights.keras": ""}, "keras", "unsupported_library", True),
         ({"x.Q4_K_M.gguf": ""}, "gguf", "gguf_only", True),
-        ({"adapter_config.json": ADAPTER}, "peft", "adapter_only", True),
-        ({"model_index.json": '{"_class_name": "FluxPipeline"}', "unet/config.json": "{}"},
-         "diffusers", "unsupported_library", True),
+        ({"adapter_config.json": '{"peft_type": "LORA"}'}, "peft", "adapter_only", True),
+        ({"model_index.json": '{"_class_name": "FluxPipeline"}'}, "diffusers", "no_model", True),
         ({"config.json": "{"}, None, "malformed_config", False),
         ({"config.json": "[]"}, None, "malformed_config", False),
         ({"config.json": ""}, None, "malformed_config", False),
@@ -252,12 +289,38 @@ def test_repositories_without_a_usable_config(
     assert "org/name" in error.message
 
 
-def test_skips_name_what_they_skip(hub: FakeHub, refused: Refused) -> None:
-    """An adapter's base model and a pipeline's class are read from their small files."""
+def test_adapter_and_its_base(hub: FakeHub, options: Options) -> None:
+    """An adapter's base model is asked for too; the result is both, under the adapter's id."""
     hub.add("org/lora", {"adapter_config.json": ADAPTER})
-    hub.add("org/flux", {"model_index.json": '{"_class_name": "FluxPipeline"}'})
-    assert refused("org/lora").hint == "audit its base model: a/b"
-    assert "FluxPipeline" in refused("org/flux").message
+    hub.add("a/b", {"config.json": BERT})
+    spec = resolve("org/lora", options())
+    assert (spec.id, spec.library, spec.model_type) == ("org/lora", "peft", "bert")
+    assert spec.adapter is not None
+    assert spec.adapter["base_model_name_or_path"] == "a/b"
+    assert any("adapter of a/b" in note for note in spec.notes)
+
+
+def test_adapter_without_its_base(hub: FakeHub, refused: Refused) -> None:
+    """A base model that is not there is a failure of the adapter that names it, not a bad name."""
+    hub.add("org/lora", {"adapter_config.json": ADAPTER})
+    error = refused("org/lora")
+    assert code_of(error) == "base_unresolved"
+    assert "a/b" in error.message
+    assert error.exit_code is ExitCode.INCOMPLETE
+
+
+def test_pipeline(hub: FakeHub, options: Options) -> None:
+    """A pipeline's components are fetched with it, and no weights; a repeat asks nobody."""
+    index = {"_class_name": "X", "unet": ["diffusers", "UNet2DModel"], "s": ["diffusers", "S"]}
+    files = {"unet/config.json": '{"sample_size": 8}', "unet/weights.safetensors": "x"}
+    hub.add("org/pipe", {"model_index.json": json.dumps(index), **files})
+    spec = resolve("org/pipe", options())
+    assert [part.component for part in spec.components] == ["unet", "s"]
+    assert spec.components[0].config == {"sample_size": 8, "_class_name": "UNet2DModel"}
+    assert not any("weights" in name for name in hub.fetched())
+    asked = len(hub.fetched())
+    assert resolve("org/pipe", options()) == spec
+    assert len(hub.fetched()) == asked
 
 
 def test_rate_limit_is_waited_out(hub: FakeHub, options: Options, clock: Clock) -> None:

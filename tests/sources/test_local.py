@@ -48,10 +48,7 @@ def test_config_of_any_name(tmp_path: Path, options: Options) -> None:
     [
         ("BAAI/bge-large-zh-v1.5", "lfs_pointer", False, "Git LFS pointer"),
         ("briaai/BRIA-3.2/transformer", "malformed_config", False, "line 1 column 16"),
-        ("briaai/BRIA-3.2", "unsupported_library", True, "diffusers"),
         ("InvokeAI-conf/stable-diffusion-1.5-v_prediction", "no_config", False, "no config.json"),
-        ("Wan-AI/Wan2.1-I2V-14B-480P", "unsupported_library", True, "WanModel"),
-        ("3L0L0/FLAN-T5-Motivation-Model", "adapter_only", True, "google/flan-t5-base"),
     ],
 )
 def test_real_models_that_cannot_be_traced(
@@ -68,16 +65,15 @@ def test_real_models_that_cannot_be_traced(
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("3L0L0/FLAN-T5-Motivation-Model/adapter_config.json", "adapter_only"),
-        ("briaai/BRIA-3.2/model_index.json", "unsupported_library"),
+        ("3L0L0/FLAN-T5-Motivation-Model/adapter_config.json", "base_unresolved"),
         (
             "InvokeAI-conf/stable-diffusion-1.5-v_prediction/scheduler/scheduler_config.json",
-            "unsupported_library",
+            "no_model",
         ),
     ],
 )
 def test_files_that_are_no_model_config(refused: Refused, path: str, code: str) -> None:
-    """An adapter, pipeline or scheduler file given by path is recognised by its content."""
+    """An adapter's or a scheduler's file given by path is recognised by its content."""
     error = refused(str(CONFIGS / path))
     assert isinstance(error, NotAuditedError)
     assert error.code == code
@@ -90,23 +86,20 @@ def test_files_that_are_no_model_config(refused: Refused, path: str, code: str) 
         ({"a.txt": ""}, "no_config", "found: a.txt"),
         ({}, "no_config", "found: nothing"),
         (
-            {"config.json": '{"architecture": "resnet50", "pretrained_cfg": {}}'},
-            "unsupported_library",
-            "timm",
+            {"config.json": '{"_class_name": "DDIMScheduler", "_diffusers_version": "0.1"}'},
+            "no_model",
+            "DDIMScheduler",
         ),
-        (
-            {"config.json": '{"_class_name": "UNet2DConditionModel", "_diffusers_version": "0.1"}'},
-            "unsupported_library",
-            "UNet2DConditionModel",
-        ),
-        ({"adapter_config.json": "{"}, "adapter_only", "names no base model"),
-        ({"model_index.json": "[]"}, "unsupported_library", "diffusers"),
+        ({"adapter_config.json": "{"}, "malformed_config", "adapter_config.json"),
+        ({"adapter_config.json": '{"peft_type": "LORA"}'}, "adapter_only", "names no base model"),
+        ({"model_index.json": "[]"}, "malformed_config", "model_index.json"),
+        ({"model_index.json": '{"vae": [null, null]}'}, "no_model", "names no model"),
     ],
 )
 def test_other_kinds(
     tmp_path: Path, refused: Refused, files: dict[str, str], code: str, words: str
 ) -> None:
-    """GGUF, empty, timm, diffusers and adapter folders are told apart, broken markers included."""
+    """GGUF, empty, scheduler and adapter folders are told apart, broken markers included."""
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     error = refused(str(tmp_path))
@@ -115,13 +108,34 @@ def test_other_kinds(
     assert words in f"{error.message} {error.hint}"
 
 
-def test_sentence_transformers(tmp_path: Path, options: Options) -> None:
-    """A sentence-transformers folder is traced through its transformers config."""
-    (tmp_path / "config.json").write_text(BERT)
-    (tmp_path / "modules.json").write_text("[]")
+@pytest.mark.parametrize(
+    ("config", "library", "architecture"),
+    [
+        ({"architecture": "resnet50", "pretrained_cfg": {}}, "timm", "resnet50"),
+        ({"architecture": "resnet50", "library_name": "timm"}, "timm", "resnet50"),
+        (
+            {"_class_name": "UNet2DConditionModel", "_diffusers_version": "0.1"},
+            "diffusers",
+            "UNet2DConditionModel",
+        ),
+        (
+            {"architecture": "resnet18", "pretrained_cfg": {}, "model_type": "timm_wrapper"},
+            "transformers",
+            None,
+        ),
+    ],
+)
+def test_libraries(
+    tmp_path: Path,
+    options: Options,
+    config: dict[str, object],
+    library: str,
+    architecture: str | None,
+) -> None:
+    """A config alone says which library loads it, and which class."""
+    (tmp_path / "config.json").write_text(json.dumps(config))
     spec = resolve(str(tmp_path), options())
-    assert spec.library == "sentence-transformers"
-    assert spec.architecture == "BertForMaskedLM"
+    assert (spec.library, spec.architecture) == (library, architecture)
 
 
 @pytest.mark.parametrize(

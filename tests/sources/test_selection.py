@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tpu_audit.sources.selection import (
+    MAX_ALL_CODE_BYTES,
     MAX_CODE_BYTES,
     MAX_CODE_FILES,
     MAX_INDEX_BYTES,
+    MAX_TEXT_FILES,
+    is_text,
     select_files,
 )
 
@@ -54,3 +59,46 @@ def test_number_of_code_files_is_bounded() -> None:
     assert len(selection.names) == MAX_CODE_FILES
     assert selection.names[0] == "modeling_x.py"
     assert selection.notes == ("401 of 501 Python files were not read",)
+
+
+def test_all_code_together_is_bounded() -> None:
+    """Files of the greatest size allowed are read until they are too many bytes; that is told."""
+    room = MAX_ALL_CODE_BYTES // MAX_CODE_BYTES
+    sizes = {f"s{n:02}.py": MAX_CODE_BYTES for n in range(room + 2)}
+    sizes["a.py"] = 2 * MAX_ALL_CODE_BYTES
+    selection = select_files(sizes)
+    assert selection.names == tuple(f"s{n:02}.py" for n in range(room))
+    assert selection.notes[0].startswith("a.py was not read")
+    assert selection.notes[1:] == (f"2 of {len(sizes)} Python files were not read",)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        *((name, True) for name in ("requirements.txt", "docker/Dockerfile", "Dockerfile.gpu")),
+        *((name, True) for name in ("requirements-gpu.txt", "train/env.yml", "pyproject.toml")),
+        *((name, True) for name in ("ds_z3_config.json", "zero3.json", "my_deepspeed.json")),
+        *((name, False) for name in ("vocab.txt", "merges.txt", "tokenizer.json", "README.md")),
+        *((name, False) for name in ("vocab.json", "added_tokens.json", ".github/ci.yml")),
+        *((name, False) for name in ("zeroshot.json", "model.safetensors.index.json", "a.yaml.gz")),
+    ],
+)
+def test_files_around_the_code(name: str, chosen: bool) -> None:
+    """Requirements, images and YAML are read; JSON only where its name tells that it is no data."""
+    assert is_text(name) is chosen
+    assert (name in select_files({name: 1}).names) is (chosen or name.endswith("index.json"))
+
+
+def test_number_of_files_around_the_code_is_bounded() -> None:
+    """A folder of thousands of YAML files costs few requests, and the rest is told."""
+    selection = select_files({f"runs/{n:04}.yaml": 1 for n in range(1000)} | {"env.yml": 1})
+    assert len(selection.names) == MAX_TEXT_FILES
+    assert selection.names[0] == "env.yml"
+    (note,) = selection.notes
+    assert note.startswith("981 of 1001 files around the code")
+
+
+def test_the_classes_of_a_sentence_model_are_read_where_it_has_code() -> None:
+    """``modules.json`` costs a request only where it may name classes of the repository."""
+    assert "modules.json" not in select_files({"modules.json": 1}).names
+    assert "modules.json" in select_files({"modules.json": 1, "custom_st.py": 1}).names

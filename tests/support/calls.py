@@ -17,7 +17,7 @@ from op_registry.schema import (
 from tpu_audit.audit.call import Platform
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
 from tpu_audit.types.model import ModelSpec
-from tpu_audit.types.trace import OpUse, SourceLine, TensorRef, Trace, TraceSettings
+from tpu_audit.types.trace import LostGradient, OpUse, SourceLine, TensorRef, Trace, TraceSettings
 
 if TYPE_CHECKING:
     from tpu_audit.types.report import Finding
@@ -107,6 +107,7 @@ def audit(
     platform: Platform | None = None,
     stand_in: str | None = None,
     remote_code: bool = False,
+    lost: tuple[LostGradient, ...] = (),
 ) -> PhaseAudit:
     """Audit these calls; without a registry every op in them has a kernel."""
     trace = Trace(
@@ -115,6 +116,7 @@ def audit(
         parameters=1,
         ops=uses,
         stand_in=stand_in,
+        no_gradient=lost,
     )
     ops = {call.op for call in uses}
     spec = ModelSpec(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tpu_audit.types.check import CauseGroup, CheckReport, Suppressed, Unread
-from tpu_audit.types.report import Finding, Location, Severity, ToolInfo
+from tpu_audit.types.check import CauseGroup, CheckReport, Suppressed
+from tpu_audit.types.report import Finding, Location, Severity, ToolInfo, Unread
 
 MESSAGE = "`.cuda()` raises on a TPU: PyTorch is built without CUDA there"
 

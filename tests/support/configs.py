@@ -11,6 +11,9 @@ from tpu_audit.types.errors import TpuAuditError
 CONFIGS = Path(__file__).parents[1] / "data" / "configs"
 """Real configs in hub layout; SOURCES.tsv there says where each came from."""
 
+LIBRARIES = CONFIGS.parent / "libraries"
+"""Small repositories of other libraries than transformers, written in their real layouts."""
+
 BERT = (CONFIGS / "google-bert/bert-base-uncased/config.json").read_text("utf-8")
 """The config of BertForMaskedLM."""
 

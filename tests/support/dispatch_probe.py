@@ -60,7 +60,6 @@ def on_device(module: Callable[..., nn.Module], *args: Any, **kwargs: Any) -> nn
     return module(*args, device="tpu", dtype=BF16, **kwargs).eval()
 
 
-MIXED_HEADS = ((192, 128), (128, 192), (96, 160), (256, 64))
 HEADS = (8, 64, 127, 128, 129, 130, 160, 192, 256, 512)
 ATTENTION: dict[str, Call] = {
     **{f"heads {h} {d}": head(h, h, d) for h in HEADS for d in (BF16, F32, F16, F64)},

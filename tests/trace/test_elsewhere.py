@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +17,7 @@ from tests.support import hostile
 from tests.support.calls import snapshot as made_snapshot
 from tests.support.confined import needs_confinement
 from tpu_audit.sources.own import resolve_factory
+from tpu_audit.trace import child, elsewhere
 from tpu_audit.trace.elsewhere import Worker, compile_elsewhere, trace_elsewhere
 from tpu_audit.trace.runner import run_trace
 from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError, UsageError
@@ -120,6 +123,53 @@ def test_where_nothing_confines(tmp_path: Path) -> None:
     assert "no namespaces of its own" in error.message
 
 
+@needs_confinement
+def test_a_system_that_forbids_namespaces(tmp_path: Path, snapshot: Snapshot) -> None:
+    """Where the kernel refuses them, the child says so and runs nothing of the repository."""
+    forbid = "echo 0 > /proc/sys/user/max_user_namespaces"
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!/bin/sh\nexec unshare -Ur /bin/sh -c '{forbid} && exec \"$@\"' sh "
+        f'{sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    settings = dataclasses.replace(SETTINGS, remote_code=True)
+    worker = Worker(python=str(python), confined=True)
+    with pytest.raises(NotAuditedError) as caught:
+        trace_elsewhere(own(tmp_path), settings, snapshot, worker)
+
+    assert caught.value.code == "no_confinement"
+    assert "no namespaces of its own" in caught.value.message
+
+
+def test_an_old_python_is_told_of_by_itself() -> None:
+    """The first lines run in any Python 3 and say which it is."""
+    script = f"import sys\nsys.version_info = (3, 9, 1)\n{elsewhere._BOOTSTRAP}"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "/nowhere"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == '{"unfit": "Python 3.9"}'
+
+
+def test_an_old_torch_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torch without backends in Python cannot serve, whatever else it has."""
+    import torch
+    from torch.utils import backend_registration
+
+    request = {"work": "trace", "spec": {"factory": None}}
+    assert child._cannot_serve(request) is None
+    monkeypatch.delattr(backend_registration, "_setup_privateuseone_for_python_backend")
+    assert child._cannot_serve(request) == {"unfit": f"torch {torch.__version__}"}
+
+
+def test_programs_do_without_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only models need it; a program may bring an environment without."""
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert child._cannot_serve({"work": "trace", "spec": {"factory": ["m", "f"]}}) is None
+    lacking = child._cannot_serve({"work": "trace", "spec": {"factory": None}})
+    assert lacking == {"missing": "transformers"}
+
+
 def test_the_same_trace(pretended: str, snapshot: Snapshot) -> None:
     """Another process of the same environment gives the trace of this one."""
     assert pretended == "tpu"
@@ -146,8 +196,6 @@ def test_compiled_there(snapshot: Snapshot) -> None:
 
 def own(folder: Path, extra: str = "") -> ModelSpec:
     """Return the spec of the repository with ``extra`` before the code of its model."""
-    import json
-
     home = folder / "repository"
     shutil.copytree(REPOSITORY, home)
     model = home / "modeling_tiny.py"

@@ -47,6 +47,22 @@ def test_same_input_same_key() -> None:
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"library": "peft"},
+        {"adapter": {"r": 4}},
+        {"component": "unet"},
+        {"home": "stable_diffusion"},
+        {"siblings": {"vae": {"sample_size": 8}}},
+        {"modules": ({"type": "Pooling"},)},
+    ],
+)
+def test_what_a_library_builds_from_matters(fields: dict[str, Any]) -> None:
+    """An adapter, the modules of a chain, a pipeline's other components: each changes the key."""
+    assert key(replace(SPEC, **fields)) != key()
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"_name_or_path": "org/elsewhere"},

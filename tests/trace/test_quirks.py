@@ -10,6 +10,7 @@ import pytest
 from tests.support.wheel import both, needs_wheel, run_json
 from tpu_audit.trace.quirks import QUIRKS
 
+BACKWARD = Path(__file__).parents[1] / "support" / "backward_probe.py"
 PROBE = Path(__file__).parents[1] / "support" / "dispatch_probe.py"
 
 
@@ -22,6 +23,18 @@ def test_pretended_device_dispatches_as_the_wheel() -> None:
     different = {name: (ops, real[name]) for name, ops in pretended.items() if ops != real[name]}
     assert different == {}
     assert len(real) > 100
+
+
+@needs_wheel
+@pytest.mark.tpu
+def test_pretended_device_goes_back_as_the_wheel() -> None:
+    """The backward pass of each probed call ends in the same ops, node by node."""
+    pretended, real = both(BACKWARD)
+
+    different = {name: (ops, real[name]) for name, ops in pretended.items() if ops != real[name]}
+    assert different == {}
+    assert not any(ops[0].startswith("raises") for ops in real.values())
+    assert real["avg_pool1d"] == ["no gradient"]
 
 
 def test_probe_shows_every_quirk() -> None:

@@ -78,6 +78,10 @@ class ScanOptions:
     """Interpreter that traces on the pretended device; None: this one."""
     trust_remote_code: bool = False
     """Run models' own code (``auto_map``), in a confined process."""
+    check_code: bool = True
+    """Check the model's own Python files and configs too, without running them."""
+    ignore: tuple[str, ...] = ()
+    """Rules to leave out of that check: codes, prefixes or names."""
     cache_dir: Path = field(default_factory=default_cache_dir)
     use_cache: bool = True
     """Reuse traces and resolutions. False still stores the new ones."""

@@ -60,6 +60,7 @@ class _Scan:
     """One run: what was decided at its start, and what has been collected."""
 
     def __init__(self, options: ScanOptions, progress: Progress) -> None:
+        _refuse_unknown_rules(options)
         self._versions = tracing_versions(options.tracer, options.tpu_python, options.python)
         self._snapshot = _registry(options.registry, self._versions["torch"])
         self._target = TargetScan(options, self._snapshot, self._versions)
@@ -121,6 +122,14 @@ class _Scan:
         return {
             name: self._versions[name] for name in LIBRARIES if name in used & {*self._versions}
         }
+
+
+def _refuse_unknown_rules(options: ScanOptions) -> None:
+    """Raise UsageError for a rule to ignore that does not exist, before anything is traced."""
+    if options.check_code and options.ignore:
+        from tpu_audit.check.selection import selected  # not without need: it imports all rules
+
+        selected((), options.ignore, preview=False)
 
 
 def _registry(name: str | None, torch: str) -> Snapshot:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from tpu_audit.api.code import CheckedCode, check_code
 from tpu_audit.api.compiling import compile_phase, internal
 from tpu_audit.api.parts import Part, model_report, named, parts_of
 from tpu_audit.api.tracing import Compiling, Tracing
 from tpu_audit.audit.call import Platform
+from tpu_audit.audit.own_code.weigh import without_repeats
 from tpu_audit.audit.phase import PhaseAudit, audit_trace
+from tpu_audit.audit.verdict import with_files
 from tpu_audit.sources.options import ResolveOptions
 from tpu_audit.sources.resolve import resolve
 from tpu_audit.trace.cache import CompileCache, TraceCache
@@ -19,12 +22,13 @@ from tpu_audit.types.errors import (
     Stage,
     TpuAuditError,
     UsageError,
+    shorten,
 )
 from tpu_audit.types.report import Finding, ModelReport, PhaseReport, Status, Verdict
 from tpu_audit.types.trace import GENERATION, PHASES, variant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from op_registry.schema import Snapshot
     from tpu_audit.api.options import ScanOptions
@@ -72,7 +76,9 @@ class TargetScan:
             return model_report(spec, []), ()
         parts = [named(self._part(part)) for part in parts_of(spec)]
         findings = tuple(finding for part in parts for finding in part.findings)
-        return model_report(spec, parts), findings
+        model = model_report(spec, parts)
+        checked = self._check_code(spec, model.phases)
+        return (model, findings) if checked is None else _with_code(model, findings, checked)
 
     def _part(self, spec: ModelSpec) -> Part:
         """Trace and audit one model in every dtype."""
@@ -141,6 +147,19 @@ class TargetScan:
     def _wants(self, phase: str) -> bool:
         return phase != "train" or self._options.train
 
+    def _check_code(self, spec: ModelSpec, phases: Iterable[PhaseReport]) -> CheckedCode | None:
+        if not self._options.check_code:
+            return None
+        try:
+            checked = check_code(spec, phases, self._options)
+        except TpuAuditError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the audit of the ops stands without it
+            self.notes.append(f"the code of {spec.target} was not checked: {shorten(error)}")
+            return None
+        self.notes += checked.notes if checked else ()
+        return checked
+
     def _resolve(self, target: str) -> ModelSpec:
         options = ResolveOptions(
             revision=self._options.revision,
@@ -192,6 +211,16 @@ class TargetScan:
             chip=self._platform.chip,
             reference_kernels=self._platform.reference_kernels,
         )
+
+
+def _with_code(model: ModelReport, findings: tuple[Finding, ...], checked: CheckedCode) -> Scanned:
+    """Add what the model's own files say, and what it makes of the verdicts."""
+    phases = tuple(
+        replace(phase, verdict=with_files(phase.verdict, checked.findings))
+        for phase in model.phases
+    )
+    whole = replace(model, phases=phases, code=checked.code)
+    return whole, (*without_repeats(findings, checked.findings), *checked.findings)
 
 
 def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool) -> PhaseReport:

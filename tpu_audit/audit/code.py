@@ -25,3 +25,12 @@ class Code:
     """What to do, where nothing more specific is known."""
     references: tuple[str, ...] = ()
     """Where the behaviour can be read or seen."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What a model's config alone shows."""
+
+    severity: Severity
+    message: str
+    fix: str

@@ -32,6 +32,7 @@ from tpu_audit.audit.detectors import (
     transfer,
     undecided,
     unrolled,
+    untrained,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ _CALL_DETECTORS = (
     stand_in,
 )
 _MODEL_DETECTORS = (remote_code, nearest_class, quantised)
+_STEP_DETECTORS = (untrained,)
 _COMPILE_DETECTORS = (compiled_break, compiled_step, compiled_shape, compiled_op)
 
 DETECTORS: tuple[Detector, ...] = tuple(module.detect for module in _CALL_DETECTORS)
@@ -68,7 +70,8 @@ CODES: Mapping[str, Code] = MappingProxyType(
     {
         module.CODE.code: module.CODE
         for module in sorted(
-            (*_CALL_DETECTORS, *_MODEL_DETECTORS, *_COMPILE_DETECTORS), key=lambda m: m.CODE.code
+            (*_CALL_DETECTORS, *_MODEL_DETECTORS, *_COMPILE_DETECTORS, *_STEP_DETECTORS),
+            key=lambda m: m.CODE.code,
         )
     }
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.audit.call import Call, Hit, Platform
 from tpu_audit.audit.codes import DETECTORS
+from tpu_audit.audit.detectors import untrained
 from tpu_audit.audit.findings import group, without_implied
 from tpu_audit.audit.support import DEFAULT, judge
 from tpu_audit.audit.verdict import decide
@@ -43,9 +44,11 @@ def audit_trace(
     for use in trace.ops:
         call = _call(use, snapshot, trace.settings, platform)
         found = [hit for detect in DETECTORS if (hit := detect(call))]
+        found = untrained.with_parameters(found, call, trace.no_gradient)
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
-    findings = group(hits, spec, trace.settings, trace.stand_in)
+    untold = untrained.unexplained(trace.no_gradient)
+    findings = group(hits, spec, trace.settings, snapshot, untold, trace.stand_in)
     # Calls of another class neither clear the model nor convict it.
     verdict = Verdict.UNKNOWN if trace.stand_in else decide(rows, findings)
     return PhaseAudit(rows=tuple(rows), findings=findings, verdict=verdict)

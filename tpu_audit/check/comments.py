@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.text import SourceText
 
-MARK = "tpu-audit: ignore"
 _COMMENT = re.compile(
     r"(?P<sign>#|;|//|/\*|\{#)[ \t]*tpu-audit:[ \t]*ignore(?:\[(?P<codes>[^\]\r\n]*)\])?"
     r"[ \t:-]*(?P<reason>[^\r\n]*)"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_name, may_have_shebang
 from tpu_audit.check.gitignore import Ignores, ignores_above, ignores_of
-from tpu_audit.types.check import Unread
+from tpu_audit.check.source import Source
 from tpu_audit.types.errors import UsageError
+from tpu_audit.types.report import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,20 +26,6 @@ DEFAULT_EXCLUDES = (
 )
 """Folders that hold other people's work or results of tools. Named as an argument, they count."""
 _DEFAULT = re.compile("|".join(translate(pattern) for pattern in DEFAULT_EXCLUDES))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
-    """A file to check."""
-
-    path: str
-    """Where it is."""
-    shown: str
-    """How reports name it: relative to the working folder where it lies below."""
-    logical: str
-    """Its path within what was asked for: what patterns and the judgement of tests look at."""
-    explicit: bool = False
-    """Named itself, not found in a folder."""
 
 
 @dataclass(slots=True)

@@ -1,10 +1,9 @@
-"""Checks one file: reads it, runs the rules that have something to look for, never fails."""
+"""Checks one file: runs the rules that have something to look for, never fails."""
 
 from __future__ import annotations
 
 import ast
 import os
-import stat
 import traceback
 import warnings
 from dataclasses import dataclass
@@ -30,34 +29,8 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.rule import Rule
 
-_MEGABYTE = 1 << 20
-MAX_BYTES = {"notebook": 64 * _MEGABYTE}
-DEFAULT_MAX_BYTES = 5 * _MEGABYTE
-"""Files above are data or generated; reading one may take minutes."""
-
-
-def read_bytes(path: str, kind: str | None) -> bytes | Gap:
-    """Return a file's bytes, or why there are none."""
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            return Gap("not_a_file", "it is not a regular file")
-        if gap := too_large(status.st_size, kind):
-            return gap
-        with open(path, "rb") as file:
-            return file.read()
-    except PermissionError:
-        return Gap("permission", "no permission to read it")
-    except OSError as error:
-        return Gap("unreadable", error.strerror or str(error))
-
-
-def too_large(size: int, kind: str | None) -> Gap | None:
-    """Return the reason when a file of ``size`` bytes is not read."""
-    limit = MAX_BYTES.get(kind or "", DEFAULT_MAX_BYTES)
-    if size <= limit:
-        return None
-    return Gap("too_large", f"{size / _MEGABYTE:.0f} MB, and at most {limit // _MEGABYTE} are read")
+MAX_FINDINGS = 10_000
+"""Of one file: a generated one may hold a million, which nobody reads and no memory holds."""
 
 
 def check_bytes(logical: str, data: bytes, rules: Sequence[Rule]) -> FileResult:
@@ -86,6 +59,10 @@ def _check(kind: str, logical: str, data: bytes, rules: Sequence[Rule]) -> FileR
     text = decode(data, python=kind == "python").text
     result = FileResult(kind=kind)
     for item, _ in _pairs(kind, logical, SourceText(text), rules, result):
+        if len(result.items) == MAX_FINDINGS:
+            reason = f"it has more than {MAX_FINDINGS:,} findings: the rest is left out"
+            result.gaps.append(Gap("too_many", reason, result.items[-1].line))
+            break
         result.items.append(item)
     return result
 

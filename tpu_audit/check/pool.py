@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import os
-import signal
-import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpu_audit.check.classify import kind_of_name
 from tpu_audit.check.digest import file_key
-from tpu_audit.check.file_check import check_bytes, read_bytes
-from tpu_audit.check.result import FileResult, Gap
+from tpu_audit.check.file_check import check_bytes
+from tpu_audit.check.processes import allow_deep_code, collector_paused, process_pool
+from tpu_audit.check.result import UNREAD, FileResult, Gap
 from tpu_audit.check.selection import all_rules
+from tpu_audit.check.source import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 400_000
 _WORTH_BYTES = 300_000
 """Less than this is read sooner than a process is started."""
-_RECURSION = 3000
-"""Deep but honest code is analysed; the interpreter's own stack allows several times that."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +86,7 @@ def check_files(
 
 
 _DIED = FileResult(
-    kind="unknown", gaps=[Gap("crash", "the interpreter died while reading it")]
+    kind=UNREAD, gaps=[Gap("crash", "the interpreter died while reading it")]
 ).encode()
 
 
@@ -99,13 +94,7 @@ def _run(
     chunks: Sequence[list[Job]], settings: Settings, workers: int
 ) -> Iterator[tuple[list[Job], list[Checked] | None]]:
     """Run chunks in a pool; those that were lost when a process died come with None."""
-    start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    pool = ProcessPoolExecutor(
-        max_workers=min(workers, len(chunks)),
-        mp_context=multiprocessing.get_context(start),
-        initializer=_start_worker,
-        initargs=(settings,),
-    )
+    pool = process_pool(min(workers, len(chunks)), _prepare, settings)
     waiting = {pool.submit(_check_chunk, chunk): chunk for chunk in chunks}
     try:
         for future in as_completed(waiting):
@@ -137,41 +126,24 @@ class _Worker:
     digest: bytes = b""
 
 
-def _start_worker(settings: Settings) -> None:
-    # Ctrl-C ends a worker at once and without words; the parent says what there is to say.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _prepare(settings)
-    # A file's tree is let go of as a whole: collecting while it grows costs a fifth of the time.
-    gc.freeze()
-    gc.disable()
-
-
 def _prepare(settings: Settings) -> None:
     wanted = set(settings.codes)
     _Worker.rules = tuple(rule for rule in all_rules() if rule.code in wanted and rule.checks)
     _Worker.digest = settings.digest
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    allow_deep_code()
 
 
 def _check_chunk(chunk: list[Job]) -> list[Checked]:
-    checked = [_check(job) for job in chunk]
-    if not gc.isenabled():
-        gc.collect()
-    return checked
+    with collector_paused():
+        return [_check(job) for job in chunk]
 
 
 def _check(job: Job) -> Checked:
     data = read_bytes(job.path, kind_of_name(job.logical))
     if isinstance(data, Gap):
-        unread = FileResult(kind="unknown", gaps=[data])
+        unread = FileResult(kind=UNREAD, gaps=[data])
         return Checked(number=job.number, result=unread.encode(), key=None)
     result = check_bytes(job.logical, data, _Worker.rules)
     # The key is of what was read here: the file may have changed since it was looked up.
     key = file_key(_Worker.digest, job.logical, data)
     return Checked(number=job.number, result=result.encode(), key=key)
-
-
-def usable_cores() -> int:
-    """Return the number of cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

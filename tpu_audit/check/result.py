@@ -6,6 +6,9 @@ import json
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
+UNREAD = "unknown"
+"""Kind of a file whose bytes were not to be had."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

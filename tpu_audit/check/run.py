@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from tpu_audit.check.cache import ResultCache
 from tpu_audit.check.changed import Changes, changes_since
-from tpu_audit.check.classify import kind_of_name
-from tpu_audit.check.digest import file_key, settings_digest
-from tpu_audit.check.discover import Discovery, Source, discover
-from tpu_audit.check.file_check import read_bytes
+from tpu_audit.check.digest import settings_digest
+from tpu_audit.check.discover import Discovery, discover
 from tpu_audit.check.grouping import RANK, grouped
 from tpu_audit.check.options import CheckOptions
-from tpu_audit.check.pool import Job, Settings, check_files, usable_cores
-from tpu_audit.check.result import FileResult, Gap, Item
+from tpu_audit.check.recall import Progress, Recall, Silent, results_of
 from tpu_audit.check.selection import PerFile, all_rules, ignored_in, per_file, selected
 from tpu_audit.check.silence import judge
-from tpu_audit.types.check import CheckReport, Suppressed, Unread
-from tpu_audit.types.report import Finding, Location, Severity, ToolInfo
+from tpu_audit.types.check import CheckReport, Suppressed
+from tpu_audit.types.report import Finding, Location, Severity, ToolInfo, Unread
 from tpu_audit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
-class Progress(Protocol):
-    """Is told how far a check has come."""
-
-    def start(self, total: int) -> None:
-        """Files there are."""
-
-    def advance(self, done: int) -> None:
-        """So many more are done."""
-
-
-class _Silent:
-    def start(self, total: int) -> None:
-        """Say nothing."""
-
-    def advance(self, done: int) -> None:
-        """Say nothing."""
+    from tpu_audit.check.result import FileResult, Item
+    from tpu_audit.check.source import Source
 
 
 def check(
@@ -63,55 +43,17 @@ def check(
     changes = changes_since(options.diff_base, map(Path, paths)) if options.diff_base else None
     sources = [s for s in found.sources if changes is None or changes.touches(s.path)]
     codes = tuple(rule.code for rule in rules)
-    results, notes = _results(sources, codes, options, progress or _Silent())
+    recall = Recall(
+        digest=settings_digest(codes),
+        codes=lambda: codes,
+        cache_dir=options.cache_dir,
+        jobs=options.jobs,
+    )
+    results, notes = results_of(sources, recall, progress or Silent())
     collector = _Collector(codes=frozenset(codes), exceptions=exceptions, changes=changes)
     for source, result in zip(sources, results, strict=True):
         collector.take(source, result)
     return collector.report(paths, found, options.min_severity, notes)
-
-
-def _results(
-    sources: Sequence[Source], codes: tuple[str, ...], options: CheckOptions, progress: Progress
-) -> tuple[list[FileResult], tuple[str, ...]]:
-    """Return the result of each file: remembered ones, and new ones, which are remembered."""
-    settings = Settings(codes=codes, digest=settings_digest(codes))
-    cache = ResultCache(options.cache_dir) if options.cache_dir else None
-    known = _known(sources, settings, cache) if cache else {}
-    jobs = [
-        Job(number=number, path=source.path, logical=source.logical, size=_size(source.path))
-        for number, source in enumerate(sources)
-        if number not in known
-    ]
-    progress.start(len(jobs))
-    kept = []
-    workers = options.jobs or usable_cores()
-    for checked in check_files(jobs, settings, workers=workers, advance=progress.advance):
-        known[checked.number] = FileResult.decode(checked.result)
-        if checked.key:
-            kept.append((checked.key, checked.result))
-    if cache and kept:
-        cache.put(kept)
-    notes = (cache.trouble,) if cache and cache.trouble else ()
-    return [known[number] for number in range(len(sources))], notes
-
-
-def _known(
-    sources: Sequence[Source], settings: Settings, cache: ResultCache
-) -> dict[int, FileResult]:
-    keys: dict[int, bytes] = {}
-    for number, source in enumerate(sources):
-        data = read_bytes(source.path, kind_of_name(source.logical))
-        if not isinstance(data, Gap):
-            keys[number] = file_key(settings.digest, source.logical, data)
-    found = cache.get(list(keys.values()))
-    return {number: found[key] for number, key in keys.items() if key in found}
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -182,5 +124,6 @@ def _finding(source: Source, item: Item) -> Finding:
         message=item.message,
         fix=item.advice,
         location=Location(path=source.shown, line=item.line, column=item.column),
+        cause=item.cause,
         fixable=item.fixable,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tpu_audit.cli.options import PatternTable, SharedSetting
+from tpu_audit.cli.options import PatternTable, SharedSetting, together
 
 if TYPE_CHECKING:
     from tpu_audit.check.options import CheckOptions
@@ -16,9 +16,22 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def ignore_option(text: str) -> Callable[[F], F]:
+    """Add ``--ignore``, explained by ``text``."""
+    return click.option(
+        "--ignore",
+        cls=SharedSetting,
+        multiple=True,
+        default=(),
+        callback=flat_codes,
+        metavar="CODE[,...]",
+        help=text,
+    )
+
+
 def rule_options() -> Callable[[F], F]:
     """Add the options that choose rules and files."""
-    options = [
+    return together(
         click.option(
             "--select",
             cls=SharedSetting,
@@ -28,15 +41,7 @@ def rule_options() -> Callable[[F], F]:
             metavar="CODE[,...]",
             help="Rules to run, by code, prefix (TPA1) or name; repeatable. Default: all stable.",
         ),
-        click.option(
-            "--ignore",
-            cls=SharedSetting,
-            multiple=True,
-            default=(),
-            callback=flat_codes,
-            metavar="CODE[,...]",
-            help="Rules not to run; repeatable.",
-        ),
+        ignore_option("Rules not to run; repeatable."),
         click.option(
             "--preview",
             cls=SharedSetting,
@@ -50,6 +55,12 @@ def rule_options() -> Callable[[F], F]:
             metavar="PATTERN:CODE[,...]",
             help="Rules that do not count in some files (tests/**:TPA1); repeatable.",
         ),
+        _file_options(),
+    )
+
+
+def _file_options() -> Callable[[F], F]:
+    return together(
         click.option(
             "--exclude",
             cls=SharedSetting,
@@ -72,14 +83,7 @@ def rule_options() -> Callable[[F], F]:
             metavar="N",
             help="Processes to use. Default: one a core.",
         ),
-    ]
-
-    def add(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
+    )
 
 
 def flat_codes(

@@ -67,6 +67,17 @@ SHARED_VALUES = "tpu_audit.shared_settings"
 """Key of the shared file values in the root context's ``meta``."""
 
 
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return one decorator that adds ``options``; --help lists them in the order given."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
 def format_option(*formats: str) -> Callable[[F], F]:
     """Add ``-f`` with ``formats``, the first being the default."""
     return click.option(

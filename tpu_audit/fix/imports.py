@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tpu_audit.check.file_check import parse
 from tpu_audit.fix.import_block import end_of_imports
 from tpu_audit.fix.import_edits import Name, names_of, with_name, without_name
+from tpu_audit.rules.python.walk import descend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +28,7 @@ def move_imports(text: str, adds: Iterable[str], removes: Iterable[str]) -> str:
     """
     tree = parse(text)
     there = set(_at_module_level(tree.body))
-    anywhere = {name for node in ast.walk(tree) for name in _imported(node)}
+    anywhere = {name for node in descend(tree) for name in _imported(node)}
     wanted = [name for name in _all(adds) if name not in there]
     unwanted = [name for name in _all(removes) if name in anywhere and not _used(tree, name.bound)]
     if not wanted and not unwanted:
@@ -56,7 +57,7 @@ def _without_local(text: str, unwanted: Sequence[Name]) -> str:
     if not any(name.module in text for name in unwanted):
         return text
     lines = _LINE.findall(text)
-    for node in ast.walk(parse(text)):
+    for node in descend(parse(text)):
         if isinstance(node, ast.Module):
             continue
         for part in ("body", "orelse", "finalbody"):
@@ -84,7 +85,7 @@ def orphans(before: str, after: str) -> tuple[str, ...]:
     Raises ``NotReadableError`` when one of the two is not Python.
     """
     old = parse(before)
-    names = dict.fromkeys(name for node in ast.walk(old) for name in _imported(node))
+    names = dict.fromkeys(name for node in descend(old) for name in _imported(node))
     words, left = _words(old), _words(parse(after))
     return tuple(
         name.statement
@@ -99,7 +100,7 @@ def _words(tree: ast.Module) -> set[str]:
     Docstrings do not count.
     """
     found, prose = set[str](), set[ast.expr]()
-    for node in ast.walk(tree):
+    for node in descend(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Expr):
@@ -131,7 +132,7 @@ def _used(tree: ast.Module, name: str) -> bool:
     return any(
         (isinstance(node, ast.Name) and node.id == name)
         or (isinstance(node, ast.Constant) and node.value == name)
-        for node in ast.walk(tree)
+        for node in descend(tree)
     )
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tpu_audit.check.discover import Source, discover
-from tpu_audit.check.file_check import read_bytes
+from tpu_audit.check.discover import discover
 from tpu_audit.check.options import CheckOptions
-from tpu_audit.check.pool import usable_cores
+from tpu_audit.check.processes import (
+    allow_deep_code,
+    collector_paused,
+    process_pool,
+    usable_cores,
+)
 from tpu_audit.check.result import Gap
-from tpu_audit.check.run import Progress, check
+from tpu_audit.check.run import check
 from tpu_audit.check.selection import per_file, selected
+from tpu_audit.check.source import Source, read_bytes
 from tpu_audit.fix.file_fix import FileFix, Wish, repair_bytes
 from tpu_audit.fix.write import write_bytes
 from tpu_audit.rules.edits import Applicability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tpu_audit.check.recall import Progress
 
 
 _WORTH_FILES = 8
@@ -105,17 +110,12 @@ def _results(sources: Sequence[Source], job: _Job, workers: int) -> Iterator[Fil
         _start(job)
         yield from map(_repair, sources)
         return
-    start = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(
-        max_workers=min(workers, len(sources)),
-        mp_context=multiprocessing.get_context(start),
-        initializer=_start,
-        initargs=(job,),
-    ) as pool:
+    with process_pool(min(workers, len(sources)), _start, job) as pool:
         yield from pool.map(_repair, sources, chunksize=4)
 
 
 def _start(job: _Job) -> None:
+    allow_deep_code()
     options = job.options
     rules = selected(options.select, options.ignore, preview=options.preview)
     exceptions = per_file(options.per_file_ignores)
@@ -126,4 +126,5 @@ def _repair(source: Source) -> FileFix:
     data = read_bytes(source.path, None)
     if isinstance(data, Gap):
         return FileFix(before=b"", after=b"")
-    return repair_bytes(source.logical, data, _Worker.wish)
+    with collector_paused():
+        return repair_bytes(source.logical, data, _Worker.wish)

@@ -10,6 +10,7 @@ from op_registry.schema import Hazard, Support
 from tpu_audit.render.module_paths import collapse
 from tpu_audit.types.proof import draws_unproven, rests_on_registration
 from tpu_audit.types.report import Finding, OpRow, PhaseReport, Report, Severity, Status
+from tpu_audit.types.trace import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,6 +57,12 @@ def by_support(phase: PhaseReport) -> dict[Support, Cost]:
     }
 
 
+def by_role(phase: PhaseReport) -> dict[Role, int]:
+    """Return how many calls each role issued, of those that issued any."""
+    calls = {role: sum(r.count for r in phase.ops if r.role is role) for role in Role}
+    return {role: count for role, count in calls.items() if count}
+
+
 def by_hazard(phase: PhaseReport) -> dict[Hazard, Cost]:
     """Return the cost behind each hazard that was met; one call may carry several."""
     rows = {hazard: [row for row in phase.ops if hazard in row.hazards] for hazard in Hazard}
@@ -94,6 +101,9 @@ class Cause:
     """The sentence without the op it begins with."""
     fix: str
     calls: int
+    """Calls of ops; places where files are what it is about."""
+    in_files: bool
+    """It is about the model's files, not about its ops."""
     models: tuple[str, ...]
     modules: tuple[str, ...]
     """Collapsed module paths."""
@@ -109,14 +119,15 @@ def causes(report: Report) -> list[Cause]:
     """
     groups: dict[tuple[str, Severity, str, str], list[Finding]] = {}
     for finding in report.findings:
-        sentence = _NUMBER.sub("#", _sentence(finding))
-        key = (finding.code, finding.severity, sentence, finding.fix)
+        sentence = finding.cause or _NUMBER.sub("#", _sentence(finding))
+        key = (finding.code, finding.severity, sentence, "" if finding.cause else finding.fix)
         groups.setdefault(key, []).append(finding)
-    found = [_cause(group) for group in groups.values()]
+    many = len(report.models) > 1
+    found = [_cause(group, many=many) for group in groups.values()]
     return sorted(found, key=lambda cause: (SEVERITIES.index(cause.severity), -cause.calls))
 
 
-def _cause(group: list[Finding]) -> Cause:
+def _cause(group: list[Finding], *, many: bool) -> Cause:
     first = group[0]
     return Cause(
         code=first.code,
@@ -125,9 +136,10 @@ def _cause(group: list[Finding]) -> Cause:
         message=_sentence(first),
         fix=first.fix,
         calls=sum(finding.count for finding in group),
+        in_files=first.phase is None,
         models=_distinct(finding.model for finding in group if finding.model),
         modules=collapse(module for finding in group for module in _modules(finding)),
-        lines=_by_file(line for finding in group for line in _lines(finding)),
+        lines=_by_file(line for finding in group for line in _lines(finding, many=many)),
     )
 
 
@@ -144,11 +156,13 @@ def _modules(finding: Finding) -> tuple[str, ...]:
     return finding.modules or ((module,) if module else ())
 
 
-def _lines(finding: Finding) -> list[tuple[str, int | None]]:
+def _lines(finding: Finding, *, many: bool) -> list[tuple[str, int | None]]:
+    """Return path and line of each place; among ``many`` models a file's says whose it is."""
     place = finding.location
     if finding.sources or place.path is None:
         return [(source.path, source.line) for source in finding.sources]
-    return [(place.path, place.line)]
+    whose = f"{finding.model}/" if many and finding.phase is None else ""
+    return [(f"{whose}{place.path}", place.line)]
 
 
 def _by_file(lines: Iterable[tuple[str, int | None]]) -> tuple[str, ...]:

@@ -31,3 +31,9 @@ def plural(number: int, noun: str, many: str | None = None) -> str:
     """Return ``1 call`` or ``1,234 calls``."""
     word = noun if number == 1 else (many or f"{noun}s")
     return f"{number:,} {word}"
+
+
+def listed(words: list[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

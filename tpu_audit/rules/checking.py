@@ -78,12 +78,31 @@ def _judged(rule: Rule, hit: Hit, module: Module) -> Found | None:
 
 
 def _is_of_backend(rule: Rule, severity: Severity, node: ast.AST, module: Module) -> bool:
-    """Tell a use of CUDA in a backend of CUDA's: what needs a repair is the choice of it."""
+    """Tell a use of CUDA in a backend of CUDA's: what needs a repair is the choice of it.
+
+    So with what is asked for the message of an error that is raised anyway.
+    """
     if rule.code.startswith(_API) and module.backends.is_offered(node):
+        return True
+    if rule.code.startswith((*_ON_DEVICE, "TPA4")) and module.backends.needs_engine:
+        return True
+    if rule.code.startswith(_ON_DEVICE) and _words_error(node, module):
         return True
     if severity is Severity.WARNING:
         return module.backends.serves_others(node)
     return rule.code.startswith(_ON_DEVICE) and module.backends.owns(node)
+
+
+def _words_error(node: ast.AST, module: Module) -> bool:
+    """Tell a plain statement in a handler of errors whose block ends in ``raise``."""
+    statement = module.statement(node)
+    block = module.index.block(statement)
+    if not isinstance(block[-1], ast.Raise) or hasattr(statement, "body"):
+        return False
+    parent = module.parent(statement)
+    while parent is not None and not isinstance(parent, ast.ExceptHandler | ast.FunctionDef):
+        parent = module.parent(parent)
+    return isinstance(parent, ast.ExceptHandler)
 
 
 def _lowered(severity: Severity | None, most: Severity | None) -> Severity | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 from tpu_audit.rules.hit import Span
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_BYTE_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class SourceText:
@@ -29,11 +29,18 @@ class SourceText:
 
     @cached_property
     def _starts(self) -> list[int]:
+        if len(self.encoded) == len(self.text):
+            return self._byte_starts
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     @cached_property
     def _byte_starts(self) -> list[int]:
-        return [0, *(match.end() for match in _BYTE_LINE_END.finditer(self.encoded))]
+        # Of bytes, `splitlines` knows these line ends alone; of text it knows others too.
+        lines = self.encoded.splitlines(keepends=True)
+        starts = [0, *accumulate(map(len, lines))]
+        if lines and not lines[-1].endswith((b"\n", b"\r")):
+            starts.pop()
+        return starts
 
     def position(self, index: int) -> tuple[int, int]:
         """Return line and column of the code point at ``index``."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Found:
     redirected_from: str | None = None
     library_name: str | None = None
     """The hub's library tag."""
+    unfetched: Mapping[str, str] = field(default_factory=dict)
+    """Listed, wanted and not to be had: name -> why."""
     notes: tuple[str, ...] = ()
 
 
@@ -95,11 +97,17 @@ def _single(found: Found, adapter: Mapping[str, Any] | None) -> ModelSpec:
         generation_config=side.pop(GENERATION, None),
         processor_configs=side,
         files=found.files,
-        code_files={n: str(path) for n, path in sorted(found.paths.items()) if is_code(n)},
-        index_files={n: str(path) for n, path in sorted(found.paths.items()) if is_index(n)},
+        code_files=_paths(found, is_code),
+        text_files=_paths(found, lambda name: not is_code(name) and not is_index(name)),
+        unfetched=found.unfetched,
+        index_files=_paths(found, is_index),
         redirected_from=found.redirected_from,
         notes=tuple(notes),
     )
+
+
+def _paths(found: Found, wanted: Callable[[str], bool]) -> dict[str, str]:
+    return {name: str(path) for name, path in sorted(found.paths.items()) if wanted(name)}
 
 
 def _adapter(found: Found, adapter: Mapping[str, Any], *, notes: Iterable[str]) -> ModelSpec:

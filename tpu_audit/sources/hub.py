@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from tpu_audit.sources.assemble import Found
-from tpu_audit.sources.hub_errors import HubUnavailableError, outcome_of
+from tpu_audit.sources.hub_errors import HubUnavailableError, outcome_of, reason_of
 from tpu_audit.sources.options import hub_endpoint
-from tpu_audit.sources.selection import CONFIG, select_files
+from tpu_audit.sources.selection import CONFIG, is_optional, select_files
 
 if TYPE_CHECKING:
     from tpu_audit.sources.target import HubTarget
@@ -71,7 +71,7 @@ def fetch(target: HubTarget) -> Found:
     try:
         listing = _list(target)
         selection = select_files({s.rfilename: s.size for s in listing.siblings})
-        paths = _download(listing, selection.names)
+        paths, unfetched = _download(listing, selection.names)
     except (httpx2.HTTPError, httpx2.InvalidURL, XetDownloadError, OSError, ValueError) as error:
         raise outcome_of(error, target) from error
     return Found(
@@ -83,6 +83,7 @@ def fetch(target: HubTarget) -> Found:
         paths=paths,
         redirected_from=target.id if listing.id != target.id else None,
         library_name=listing.library_name,
+        unfetched=unfetched,
         notes=selection.notes,
     )
 
@@ -110,14 +111,30 @@ def _list(target: HubTarget) -> _Listing:
         raise HubUnavailableError(f"{hub_endpoint()} does not answer like a hub") from error
 
 
-def _download(listing: _Listing, names: tuple[str, ...]) -> dict[str, Path]:
-    """Fetch the config first: if the repository is gated, nothing else is asked for."""
-    first = [name for name in names if name == CONFIG]
+def _download(listing: _Listing, names: tuple[str, ...]) -> tuple[dict[str, Path], dict[str, str]]:
+    """Return paths by name, and why there is none of a file that the audit can do without.
+
+    The config comes first: if the repository is gated, nothing else is asked for.
+    """
+    paths = {name: _download_one(listing, name) for name in names if name == CONFIG}
     rest = [name for name in names if name != CONFIG]
-    paths = [_download_one(listing, name) for name in first]
     with ThreadPoolExecutor(_WORKERS) as pool:
-        paths += pool.map(lambda name: _download_one(listing, name), rest)
-    return dict(zip([*first, *rest], paths, strict=True))
+        answers = dict(zip(rest, pool.map(lambda name: _try_one(listing, name), rest), strict=True))
+    paths |= {name: answer for name, answer in answers.items() if isinstance(answer, Path)}
+    return paths, {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+
+
+def _try_one(listing: _Listing, name: str) -> Path | str:
+    """Fetch a file; for code and what stands around it, say why that fails instead of failing."""
+    import httpx2
+    from huggingface_hub.errors import XetDownloadError
+
+    try:
+        return _download_one(listing, name)
+    except (httpx2.HTTPError, XetDownloadError, OSError, ValueError) as error:
+        if is_optional(name):
+            return reason_of(error)
+        raise
 
 
 def _download_one(listing: _Listing, name: str) -> Path:

@@ -52,6 +52,18 @@ def outcome_of(error: Exception, target: HubTarget) -> Exception:
     return HubUnavailableError(_clause(error))
 
 
+def reason_of(error: Exception) -> str:
+    """Say in a clause why one file could not be had."""
+    from huggingface_hub import errors
+
+    # The client says "check your connection" of any failure and keeps what it was as the cause.
+    cause = error.__cause__ if isinstance(error, errors.LocalEntryNotFoundError) else None
+    first = cause if isinstance(cause, Exception) else error
+    if isinstance(first, errors.HfHubHTTPError):
+        return f"the hub answered {first.response.status_code}"
+    return _clause(first)
+
+
 def _http_outcome(error: HfHubHTTPError, target: HubTarget) -> Exception:
     from huggingface_hub import errors
 

@@ -38,7 +38,8 @@ def resolve_remote(target: HubTarget, options: ResolveOptions) -> ModelSpec:
         spec = _ask_hub(target, store, trust_outage=not options.refresh)
     except HubUnavailableError as unavailable:
         return _without_hub(target, known, unavailable)
-    store.save(target, spec)
+    if not spec.unfetched:  # else the hub is asked again: it may give them then
+        store.save(target, spec)
     return spec
 
 

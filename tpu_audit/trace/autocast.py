@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 
     Caster = Callable[[torch.Tensor], torch.Tensor]
 
-_KEY = torch._C.DispatchKey.AutocastPrivateUse1
+_KEY: Any = torch._C._dispatch_key_parse("AutocastPrivateUse1")
 # Weights cast once and used again until the outermost autocast ends; with the weight, so that no
 # other tensor can take its id.
 _cached: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
 
-def install(snapshot: Snapshot) -> torch.library.Library:
+def install(snapshot: Snapshot) -> tuple[torch.library.Library, ...]:
     """Register a casting kernel for every aten op that ``snapshot`` has a policy for.
 
-    The kernels stay as long as the library that is returned.
+    All others pass by. The kernels stay as long as the libraries that are returned.
     """
+    rest = torch.library.Library("_", "IMPL", "AutocastPrivateUse1")
+    rest.fallback(torch.library.fallthrough_kernel)
     library = torch.library.Library("aten", "IMPL", "AutocastPrivateUse1")
     for record in snapshot.ops.values():
         name = record.op.removeprefix("aten.")
@@ -36,7 +38,7 @@ def install(snapshot: Snapshot) -> torch.library.Library:
             kernel = _kernel(op, record.autocast_policy, snapshot.backend)
             library.impl(name.removesuffix(".default"), kernel)
     _forget_casts_with_torch()
-    return library
+    return library, rest
 
 
 def _kernel(op: Any, policy: AutocastPolicy, device: str) -> Callable[..., Any]:
@@ -104,7 +106,8 @@ def _remembered(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     if not (weight and torch.is_autocast_cache_enabled()) or tensor._is_view():
         return tensor.to(dtype)
     if id(tensor) not in _cached:
-        _cached[id(tensor)] = tensor, tensor.to(dtype)
+        with torch.enable_grad():  # it may be used again where gradients are asked for
+            _cached[id(tensor)] = tensor, tensor.to(dtype)
     return _cached[id(tensor)][1]
 
 

@@ -9,7 +9,7 @@ import torch
 import torch.utils.backend_registration as backend
 
 from op_registry.schema import Resolution
-from tpu_audit.trace import autocast
+from tpu_audit.trace import autocast, whole_gradients
 from tpu_audit.trace.quirks import QUIRKS
 from tpu_audit.types.errors import TpuAuditError, UsageError
 
@@ -68,7 +68,7 @@ def pretend(snapshot: Snapshot) -> None:
     _let_transformers_look_again()
     _keep_composites_whole(snapshot)
     _install_quirks(snapshot)
-    _libraries.append(autocast.install(snapshot))
+    _libraries.extend((*autocast.install(snapshot), whole_gradients.install(snapshot)))
     _installed.append(snapshot.digest)
 
 
@@ -100,14 +100,22 @@ def _define_tpu_ops() -> None:
     """Declare the ops of torch_tpu's own namespace that its Python patches call."""
     library = torch.library.Library("tpu", "DEF")
     for dims in (1, 2, 3):
-        schema = (
-            f"_max_pool{dims}d(Tensor self, int[] kernel_size, int[] stride, int[] padding, "
-            "int[] dilation, bool ceil_mode) -> Tensor"
+        window = (
+            "int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) "
+            "-> Tensor"
         )
-        name = library.define(schema)
+        name = library.define(f"_max_pool{dims}d(Tensor self, {window}")
+        backward = library.define(
+            f"_max_pool{dims}d_backward(Tensor grad_output, Tensor self, {window}"
+        )
+        library.impl(backward, _like_input, "Meta")
         pool = getattr(torch.ops.aten, f"max_pool{max(dims, 2)}d_with_indices")
         library.impl(name, _pool_meta(dims, pool), "Meta")
     _libraries.append(library)
+
+
+def _like_input(_grad: torch.Tensor, x: torch.Tensor, *_window: Any) -> torch.Tensor:
+    return torch.empty_like(x)
 
 
 def _pool_meta(dims: int, with_indices: Any) -> Callable[..., torch.Tensor]:
@@ -158,6 +166,9 @@ def _no_kernel(*_args: Any, **_kwargs: Any) -> Any:
 def _install_quirks(snapshot: Snapshot) -> None:
     if snapshot.backend != DEVICE:
         return
+    rest = torch.library.Library("_", "IMPL", "AutogradPrivateUse1")
+    rest.fallback(torch.library.fallthrough_kernel)  # the wheel's own; torch's would warn
+    _libraries.append(rest)
     library = torch.library.Library("aten", "IMPL", "AutogradPrivateUse1")
     for quirk in QUIRKS:
         quirk.install(library)

@@ -30,12 +30,41 @@ def answering(truth: Callable[[], bool]) -> Iterator[None]:
         _truth.pop()
 
 
+class Others:
+    """Counts the answers that were given otherwise."""
+
+    given = 0
+
+    def number(self, usual: int) -> int:
+        """Return another number than the usual one: of what is counted, half."""
+        self.given += 1
+        return usual // 2 if usual > 1 else usual + 1
+
+
+_others: list[Others] = []
+
+
+@contextlib.contextmanager
+def answering_otherwise() -> Iterator[Others]:
+    """Give other numbers for a while, as other weights or data would: values, counts of rows."""
+    _others.append(Others())
+    try:
+        yield _others[-1]
+    finally:
+        _others.pop()
+
+
+def _number(usual: int) -> int:
+    return _others[-1].number(usual) if _others else usual
+
+
 def _scalar(x: Tensor, *_: Any, **__: Any) -> bool | int | float | complex:
     if x.dtype is torch.bool:
         return _truth[-1]() if _truth else True
     if x.dtype.is_complex:
         return complex(1)
-    return 1.0 if x.dtype.is_floating_point else 1
+    number = _number(1)
+    return float(number) if x.dtype.is_floating_point else number
 
 
 def _true(*_: Any, **__: Any) -> bool:
@@ -43,15 +72,15 @@ def _true(*_: Any, **__: Any) -> bool:
 
 
 def _indices(x: Tensor, *_: Any, **__: Any) -> Tensor:
-    return x.new_empty((x.numel(), x.dim()), dtype=torch.long)
+    return x.new_empty((_number(x.numel()), x.dim()), dtype=torch.long)
 
 
 def _selected(x: Tensor, *_: Any, **__: Any) -> Tensor:
-    return x.new_empty((x.numel(),))
+    return x.new_empty((_number(x.numel()),))
 
 
 def _unique(x: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor, Tensor]:
-    count = x.numel()
+    count = _number(x.numel())
     index = x.new_empty(x.shape, dtype=torch.long)
     return x.new_empty((count,)), index, x.new_empty((count,), dtype=torch.long)
 
@@ -73,6 +102,11 @@ def _kept_boxes(boxes: Tensor, *_: Any, **__: Any) -> Tensor:
     return boxes.new_empty((boxes.shape[0],), dtype=torch.long)
 
 
+def _ctc_loss(x: Tensor, targets: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+    time, batch = x.shape[0], x.shape[1]
+    return x.new_empty((batch,)), x.new_empty((batch, time, 2 * targets.shape[-1] + 1))
+
+
 UNTAGGED = frozenset({"torchvision::nms"})
 """Ops whose output depends on data, although their library does not tag them so."""
 
@@ -90,6 +124,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "aten::unique_dim": _unique_dim,
     "aten::repeat_interleave": _repeated,
     "aten::bincount": _bins,
+    "aten::_ctc_loss": _ctc_loss,
     "torchvision::nms": _kept_boxes,
 }
 
@@ -102,7 +137,7 @@ def guess(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[boo
 
 def selected_by(mask: Tensor, values: Tensor | None) -> list[Tensor]:
     """Index tensors for a boolean mask of unknown content, as many as ``values`` has rows."""
-    count = mask.numel()
+    count = _number(mask.numel())
     if values is not None and values.dim() > 0:
         count = values.shape[0]
     return [mask.new_empty((count,), dtype=torch.long) for _ in range(mask.dim())]

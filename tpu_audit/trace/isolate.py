@@ -76,7 +76,7 @@ def _isolated(
     work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
 ) -> tuple[Any, ...]:
     if _forks():
-        preload()
+        preload(work)
     context = multiprocessing.get_context("fork" if _forks() else "spawn")
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, work, spec, settings, registry)
@@ -95,14 +95,16 @@ def _isolated(
         receiver.close()
 
 
-def preload() -> None:
-    """Import what every trace needs into this process; problems are left for the child to report.
+def preload(work: str = "trace") -> None:
+    """Import what every run of ``work`` needs into this process.
+
+    Problems are left for the child to report.
 
     Not the model's own module: what that imports depends on the accelerator that it finds, and
     only the child pretends one.
     """
     with environment(), contextlib.suppress(Exception):
-        import_module("tpu_audit.trace.runner")
+        import_module(_WORK[work][0])
         import_module("tpu_audit.trace.libraries.stand_ins").torchvision_ops()
         import_module("transformers.modeling_utils")
 

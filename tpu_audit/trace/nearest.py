@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tpu_audit.trace.derived import native_bases
 from tpu_audit.types.model import class_name, mapped_models
@@ -146,7 +146,7 @@ def _table(auto: str) -> Mapping[str, Any]:
     return table
 
 
-def _runs(found: Any) -> bool:
+def _runs(found: Any) -> TypeGuard[type[Any]]:
     """Tell a model from a base that only shares code: ``Qwen3PreTrainedModel``."""
     from torch import nn
 

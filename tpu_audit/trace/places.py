@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from tpu_audit.trace.tape import Place, Tape
+
 _PACKAGES = ("transformers", "diffusers", "timm", "peft", "tpu_audit/trace/libraries")
 """Packages whose lines are named, by their path below site-packages."""
 _MODELS = ("/models/", "peft/tuners/", "diffusers/pipelines/", "/libraries/")
@@ -34,6 +36,8 @@ class Places:
     def __init__(self, own: str | None = None) -> None:
         """``own`` is the folder whose files are the model's, besides those of transformers."""
         self._own = own.rstrip("/") + "/" if own else None
+        self.tape: Tape | None = None
+        """Where autograd's nodes are made, while a model trains."""
         self._stack: list[str] = []
         self._kinds: dict[CodeType, tuple[int, str]] = {}
 
@@ -43,9 +47,11 @@ class Places:
         names = {module: name for name, module in model.named_modules()}
 
         def enter(module: nn.Module, _args: Any) -> None:
+            self._mark()
             self._stack.append(names.get(module, type(module).__name__))
 
         def leave(_module: nn.Module, _args: Any, _out: Any) -> None:
+            self._mark()
             if self._stack:
                 self._stack.pop()
 
@@ -70,6 +76,23 @@ class Places:
             if self._stack:
                 self._stack.pop()
 
+    def _mark(self) -> None:
+        if self.tape is not None:
+            self.tape.mark(self.module)
+
+    def place(self, role: Role) -> Place:
+        """Return the module and the line that a call comes from.
+
+        In the backward pass those of the forward call that it belongs to, except where a module
+        runs once more to recompute its activations.
+        """
+        if role is Role.BACKWARD and not self._stack and self.tape is not None:
+            return self.tape.current()
+        source = self.source()
+        if self.tape is not None:
+            self.tape.mark(self.module, source)
+        return self.module, source
+
     @property
     def module(self) -> str:
         """Path of the innermost module running; empty for the model itself."""
@@ -92,6 +115,16 @@ class Places:
                 fallback = SourceLine(path=path, line=frame.f_lineno)
             frame = frame.f_back
         return fallback
+
+    def issuer(self) -> str:
+        """Path of the innermost file of model or library that led here; empty without one."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            kind, path = self._kind(frame.f_code)
+            if kind != _OTHER:
+                return path
+            frame = frame.f_back
+        return ""
 
     def _kind(self, code: CodeType) -> tuple[int, str]:
         found = self._kinds.get(code)

@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch.nn.modules.utils import _pair, _single, _triple
 
+from tpu_audit.trace.whole_gradients import whole
+
 aten = torch.ops.aten
 Tensor = torch.Tensor
 
@@ -153,10 +155,25 @@ def repeat_interleave(
 # --- Python patches -------------------------------------------------------------------------
 
 
+class _MaxPool(torch.autograd.Function):
+    """Max pooling that keeps no indices: backward finds the largest elements again."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, name: str, *window: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.name, ctx.window = name, window
+        return getattr(torch.ops.tpu, name).default(x, *window)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        op = getattr(torch.ops.tpu, f"{ctx.name}_backward").default
+        return op(grads[0], x, *ctx.window), None, *(None for _ in ctx.window)
+
+
 def _patch_max_pool(dims: int, tuple_of: Callable[[Any], tuple[int, ...]]) -> None:
     name = f"max_pool{dims}d"
     original = getattr(F, name)
-    native = getattr(torch.ops.tpu, f"_{name}").default
 
     @functools.wraps(original)
     def pool(
@@ -175,7 +192,8 @@ def _patch_max_pool(dims: int, tuple_of: Callable[[Any], tuple[int, ...]]) -> No
             )
         kernel = list(tuple_of(kernel_size))
         steps = kernel if stride is None else list(tuple_of(stride))
-        return native(input, kernel, steps, list(tuple_of(padding)), [1] * dims, bool(ceil_mode))
+        window = (kernel, steps, list(tuple_of(padding)), [1] * dims, bool(ceil_mode))
+        return _MaxPool.apply(input, f"_{name}", *window)  # type: ignore[no-untyped-call]
 
     setattr(F, name, pool)
 
@@ -219,6 +237,34 @@ def _kernel(name: str, kernel: Callable[..., Any]) -> Callable[[torch.library.Li
     return lambda library: library.impl(name, kernel)
 
 
+def _silu_backward(library: torch.library.Library) -> None:
+    """Keep it whole where no gradient of the gradient is asked for."""
+    op = aten.silu_backward.default
+
+    def kernel(grad: Tensor, x: Tensor) -> Tensor:
+        if torch.is_grad_enabled() and (grad.requires_grad or x.requires_grad):
+            out: Tensor = op.decompose(grad, x)
+            return out
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(grad, x)  # type: ignore[no-any-return]
+
+    kernels = torch.library.Library("aten", "IMPL", "PrivateUse1")
+    kernels.impl("silu_backward", _never_run)
+    library.impl("silu_backward", kernel)
+    _kept.append(kernels)
+
+
+def _ctc_loss(library: torch.library.Library) -> None:
+    kernels = torch.library.Library("aten", "IMPL", "PrivateUse1")
+    library.impl("ctc_loss.Tensor", whole(aten.ctc_loss.Tensor))
+    kernels.impl("ctc_loss.Tensor", _never_run)
+    _kept.append(kernels)
+
+
+def _never_run(*_args: Any, **_kwargs: Any) -> Any:
+    raise RuntimeError("fake tensors take the shape of the result from its meta function")
+
+
 _kept: list[torch.library.Library] = []  # a Library takes its kernels with it when collected
 
 QUIRKS: tuple[Quirk, ...] = (
@@ -245,6 +291,18 @@ QUIRKS: tuple[Quirk, ...] = (
         reason="an AutogradPrivateUse1 kernel decomposes it in its own way, ending in a reshape",
         versions="0.2.0",
         install=_kernel("repeat_interleave.self_int", repeat_interleave),
+    ),
+    Quirk(
+        name="silu_backward",
+        reason="an AutogradPrivateUse1 kernel takes it apart for second derivatives only",
+        versions="0.2.0",
+        install=_silu_backward,
+    ),
+    Quirk(
+        name="ctc_loss",
+        reason="an AutogradPrivateUse1 kernel keeps the overload with tensors of lengths whole",
+        versions="0.2.0",
+        install=_ctc_loss,
     ),
     Quirk(
         name="max_pool",

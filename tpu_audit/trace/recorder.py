@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +15,9 @@ from tpu_audit.types.errors import NotAuditedError, Stage
 from tpu_audit.types.trace import OpUse, Role, Scalar, SourceLine, TensorRef
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.trace.cuts import Cuts
     from tpu_audit.trace.places import Places
 
 aten = torch.ops.aten
@@ -82,6 +86,8 @@ class Recorder(TorchDispatchMode):
         self.ledgers: dict[str, Ledger] = {}
         self.role: Role | None = None
         """Who issues calls now; None: a module of the model, or else generation."""
+        self.cuts: Cuts | None = None
+        """Where the forward pass of training is cut off from autograd."""
         self._places = places
         self._ledger: Ledger | None = None
 
@@ -103,7 +109,7 @@ class Recorder(TorchDispatchMode):
             if out is not NotImplemented:
                 return out
         outcome = values.call(func, args, kwargs)
-        if self._ledger is not None:
+        if self._ledger is not None and not _unseen:
             self._record(self._ledger, func, args, kwargs, outcome)
         return outcome.out
 
@@ -138,16 +144,31 @@ class Recorder(TorchDispatchMode):
                 role=role,
             )
             entry = ledger.entries[key] = _Entry(first)
+        if self.cuts is not None and role is Role.MODEL:
+            self.cuts.note(func, op, flat)
         entry.count += 1
         flops = costs.flops(func, args, kwargs, outcome.out)
         entry.flops = None if flops is None or entry.flops is None else entry.flops + flops
         entry.bytes += costs.bytes_moved(func, flat, outcome.out)
         entry.guesses += outcome.guessed
         entry.read |= outcome.host_read
-        entry.modules[self._places.module] = None
-        source = self._places.source()
+        module, source = self._places.place(role)
+        entry.modules[module] = None
         if source is not None:
             entry.sources[source] = None
+
+
+_unseen: list[None] = []
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Write nothing down: what runs inside stands for something that calls no op."""
+    _unseen.append(None)
+    try:
+        yield
+    finally:
+        _unseen.pop()
 
 
 _composite: dict[Any, bool] = {}

@@ -12,6 +12,7 @@ import torch
 
 from tpu_audit.trace import libraries, shadow
 from tpu_audit.trace.build import count_parameters
+from tpu_audit.trace.chance import seeded
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
@@ -20,6 +21,7 @@ from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.phases import RUNS
 from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
 from tpu_audit.trace.phases.interface import Subject, attempt
+from tpu_audit.trace.phases.training import TRAIN, can_train
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Ledger, Recorder
 from tpu_audit.trace.repository import repository_folder
@@ -53,7 +55,7 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
     places = Places(own=code_folder(spec, settings))
     recorder = Recorder(places)
     shadow.forget_all()
-    with patched_for_fakes(), fake_mode(), recorder:
+    with seeded(), patched_for_fakes(), fake_mode(), recorder:
         if spec.factory:
             seen = _follow_own(spec.factory, settings, recorder, places)
         else:
@@ -117,17 +119,23 @@ def _follow_model(
 def _applying(subject: Subject) -> tuple[str, ...]:
     if subject.method != "forward":
         return PHASES[:1]
-    without = () if can_generate(subject.model) else (PREFILL, DECODE)
+    without = set() if can_generate(subject.model) else {PREFILL, DECODE}
+    if not can_train(subject):
+        without.add(TRAIN)
     return tuple(phase for phase in PHASES if phase in RUNS and phase not in without)
 
 
 def make_subject(
-    spec: ModelSpec, settings: TraceSettings, recorder: Recorder, places: Places
+    spec: ModelSpec,
+    settings: TraceSettings,
+    recorder: Recorder,
+    places: Places,
+    device: str = DEVICE,
 ) -> Subject:
-    """Build the model and its inputs; on fake tensors, under ``recorder``."""
+    """Build the model and its inputs on ``device``; on fake tensors, under ``recorder``."""
     with torch.no_grad():
-        model, config, assumptions = libraries.build(spec, settings, DEVICE)
-        made = make_inputs(model, config, spec, settings)
+        model, config, assumptions = libraries.build(spec, settings, device)
+        made = make_inputs(model, config, spec, settings, device)
         return Subject(
             model=model,
             config=config,
@@ -138,19 +146,25 @@ def make_subject(
             recorder=recorder,
             places=places,
             assumptions=[*assumptions, *made.assumptions],
+            device=device,
+            elsewhere=partial(make_subject, spec, settings, recorder, places),
         )
 
 
 def make_inputs(
-    model: torch.nn.Module, config: Any, spec: ModelSpec, settings: TraceSettings
+    model: torch.nn.Module,
+    config: Any,
+    spec: ModelSpec,
+    settings: TraceSettings,
+    device: str = DEVICE,
 ) -> Inputs:
-    """Make the inputs that ``settings`` ask for, as tensors on the device."""
+    """Make the inputs that ``settings`` ask for, as tensors on ``device``."""
     dtype: torch.dtype = getattr(torch, settings.dtype)
     context = InputContext(
-        model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype)
+        model=model, config=config, spec=spec, settings=settings, probe=_prober(dtype, device)
     )
     inputs = build_inputs(context)
-    return replace(inputs, kwargs=_on_device(inputs.kwargs, dtype))
+    return replace(inputs, kwargs=_on_device(inputs.kwargs, dtype, device))
 
 
 def _follow_own(
@@ -172,15 +186,15 @@ def _follow_own(
     return _Seen(architecture=program.name, parameters=program.parameters, applies=(program.phase,))
 
 
-def _prober(dtype: torch.dtype) -> Probe:
+def _prober(dtype: torch.dtype, device: str) -> Probe:
     """Let input builders run a method of the model, unrecorded."""
-    return lambda method, kwargs: method(**_realise_all(kwargs, dtype))
+    return lambda method, kwargs: method(**_realise_all(kwargs, dtype, device))
 
 
-def _on_device(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+def _on_device(kwargs: Mapping[str, Any], dtype: torch.dtype, device: str) -> dict[str, Any]:
     """Make the inputs; sizes that a config asks for may be more than a tensor can have."""
     try:
-        return _realise_all(kwargs, dtype)
+        return _realise_all(kwargs, dtype, device)
     except Exception as error:
         raise NotAuditedError(
             f"the inputs cannot be made: {shorten(error)}",
@@ -190,20 +204,20 @@ def _on_device(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
         ) from error
 
 
-def _realise_all(kwargs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
-    return {name: _realise(value, dtype) for name, value in kwargs.items()}
+def _realise_all(kwargs: Mapping[str, Any], dtype: torch.dtype, device: str) -> dict[str, Any]:
+    return {name: _realise(value, dtype, device) for name, value in kwargs.items()}
 
 
-def _realise(value: Any, dtype: torch.dtype) -> Any:
+def _realise(value: Any, dtype: torch.dtype, device: str) -> Any:
     """Put an input on the device: floats unknown, integers known."""
     if isinstance(value, Floats):
-        return torch.empty(value.shape, dtype=dtype, device=DEVICE)
+        return torch.empty(value.shape, dtype=dtype, device=device)
     if isinstance(value, torch.Tensor):
-        return value.to(DEVICE)
+        return value.to(device)
     if isinstance(value, list | tuple):
-        return type(value)(_realise(v, dtype) for v in value)
+        return type(value)(_realise(v, dtype, device) for v in value)
     if isinstance(value, dict):
-        return {name: _realise(item, dtype) for name, item in value.items()}
+        return {name: _realise(item, dtype, device) for name, item in value.items()}
     return value
 
 

@@ -65,10 +65,17 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
     if func in _INDEXED:
         args, host_read, guessed = _masks_to_indices(func, args)
     out = func(*args, **kwargs)
-    known = not of.random and _compute_beside(func, args, kwargs, out)
+    drawn_on_device = of.random and not _on_host(out)
+    known = not drawn_on_device and _compute_beside(func, args, kwargs, out)
     if of.mutable and not known:
         _spoil_written(func, args, kwargs)
     return Outcome(out, guessed=guessed, host_read=host_read)
+
+
+def _on_host(out: Any) -> bool:
+    """Tell whether a result is the host's own: what it draws, it draws from a known seed."""
+    leaves = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+    return all(leaf.device.type == "cpu" for leaf in leaves)
 
 
 def _size_given(func: Any, kwargs: dict[str, Any]) -> bool:

@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tpu_audit.types.report import Finding, Severity, ToolInfo
+from tpu_audit.types.report import Finding, Severity, ToolInfo, Unread
 
 CHECK_SCHEMA = "tpu-audit/check/1"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unread:
-    """A file, or a part of one, that could not be read."""
-
-    path: str
-    line: int | None = None
-    code: str
-    """Why, as a stable slug: ``syntax``, ``encoding``, ``permission``, ``too_large``..."""
-    reason: str
-    """Why, as a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,6 +24,9 @@ class Change(StrEnum):
 
     NOTHING = "nothing"
     """The same inputs again."""
+    VALUES = "values"
+    """The same inputs, but other weights or data: what is read from the device is another number.
+    Tried where something is read that only weights or data decide."""
     SEQ_LEN = "sequence length"
     BATCH = "batch size"
     TOKEN = "token"  # noqa: S105 - of text

@@ -49,6 +49,10 @@ class ModelSpec:
     """Names of the repository's files where known, sorted."""
     code_files: Mapping[str, str] = field(default_factory=dict)
     """``*.py`` file name -> local path of the fetched copy. Never executed."""
+    text_files: Mapping[str, str] = field(default_factory=dict)
+    """Configs, requirements, Dockerfiles, YAML: file name -> local path of the copy at hand."""
+    unfetched: Mapping[str, str] = field(default_factory=dict)
+    """Code and text files that the hub lists and did not give: file name -> why."""
     index_files: Mapping[str, str] = field(default_factory=dict)
     """``*.index.json`` file name -> local path: weight names and shards, no weights."""
     factory: tuple[str, str] | None = None

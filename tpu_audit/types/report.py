@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a traced phase means for the move."""
+    """What a phase means for the move."""
 
     READY = "ready"
     READY_WITH_WARNINGS = "ready_with_warnings"
@@ -111,6 +111,8 @@ class PhaseReport:
     reason_code: str | None = None
     """Why, as a stable slug."""
     verdict: Verdict
+    """Of a phase that was not traced ``unknown``, or ``blocked`` where its files alone show that it
+    cannot run."""
     ops: tuple[OpRow, ...] = ()
     cpu_ops: Mapping[str, int] = field(default_factory=dict)
     batch: int
@@ -146,6 +148,34 @@ class ComponentReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """A file, or a part of one, that could not be read."""
+
+    path: str
+    line: int | None = None
+    code: str
+    """Why, as a stable slug: ``syntax``, ``encoding``, ``permission``, ``too_large``..."""
+    reason: str
+    """Why, as a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CodeCheck:
+    """What was read of a model's own code and configs; none of it was run."""
+
+    files: Mapping[str, int] = field(default_factory=dict)
+    """Files checked, by kind."""
+    loaded: tuple[str, ...] = ()
+    """Python files that run when the model is loaded with its own code: those that ``auto_map``
+    names, and what they import from the repository."""
+    runs: bool = False
+    """That code is what runs: transformers has no class for the model."""
+    suppressed: int = 0
+    """Findings that comments in the files leave out."""
+    unread: tuple[Unread, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ModelReport:
     """One target."""
 
@@ -164,6 +194,8 @@ class ModelReport:
     notes: tuple[str, ...] = ()
     components: tuple[ComponentReport, ...] = ()
     """What a pipeline is made of: it is ready when each of them is."""
+    code: CodeCheck | None = None
+    """What the checker read of the model's files; None when it did not look."""
     phases: tuple[PhaseReport, ...]
 
 
@@ -203,6 +235,9 @@ class Finding:
     """Bytes that would cross between host and device, where that is the cost."""
     modules: tuple[str, ...] = ()
     sources: tuple[SourceLine, ...] = ()
+    cause: str = ""
+    """Findings of one code and cause go away with the same kind of change; empty where the message
+    is the cause."""
     fixable: str | None = None
     """How far the tool's own repair may be trusted: ``safe``, ``unsafe`` or ``display``."""
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 
 from op_registry.reference.kernels import _attention as attention
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from op_registry.reference.kernels._segments import Ends
+
 Triple = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-Ends = tuple[torch.Tensor | None, torch.Tensor | None]
-"""Cumulative lengths of queries and of keys; None: one sequence an item of the batch."""
 Window = tuple[int | None, int | None]
 """Places before and behind a query that its keys may be; None and -1: any."""
 
@@ -30,6 +34,22 @@ def sequence_by_sequence(
     if ends == (None, None):
         return torch.stack(outs), torch.stack(sums)
     return torch.cat(outs), torch.cat(sums, -1)
+
+
+def gradients_from(
+    grad: torch.Tensor,
+    out: torch.Tensor,
+    made: tuple[torch.Tensor, torch.Tensor],
+    leaves: Sequence[torch.Tensor],
+) -> tuple[torch.Tensor, ...]:
+    """Return those of ``leaves``, given ``grad`` of the forward's output ``out``.
+
+    ``made`` are output and log-sum-exp of ``leaves``, made anew in f32 or f64. A backward starts
+    from ``out`` as it was rounded, which tilts every row of the scores.
+    """
+    upper = attention.wide(grad)
+    tilt = (upper * (made[0].detach() - attention.wide(out))).sum(-1).mT
+    return torch.autograd.grad(made, leaves, (upper, tilt))
 
 
 def _parts(triple: Triple, ends: Ends) -> list[Triple]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
+Ends = tuple[torch.Tensor | None, torch.Tensor | None]
+"""Cumulative lengths (N+1) of queries and of keys; None: one sequence an item of the batch."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segments:
@@ -32,6 +35,21 @@ def segments(tokens: int, ends: torch.Tensor | None, device: torch.device) -> Se
     sequence = (place.unsqueeze(1) >= ends[1:]).sum(1)
     length = torch.cat([ends[1:] - ends[:-1], ends.new_zeros(1)])
     return Segments(sequence=sequence, place=place - ends[sequence], length=length)
+
+
+def allowed_in(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    ends: Ends,
+    *,
+    left: int | None,
+    right: int | None,
+    last: bool = True,
+) -> torch.Tensor:
+    """Return :func:`allowed` for the tokens of ``query`` (B, H, L, E) and ``key`` (B, H, S, E)."""
+    queries = segments(query.shape[2], ends[0], query.device)
+    keys = segments(key.shape[2], ends[1], key.device)
+    return allowed(queries, keys, left=left, right=right, last=last)
 
 
 def allowed(

@@ -1,4 +1,4 @@
-"""Maxima of windows and where they are: what the pooling ops share."""
+"""Windows, their maxima and where they are: what the ops share that slide them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 _LAST = 1 << 62
 """Beyond every place."""
+
+
+def each(given: Sequence[int], rank: int) -> list[int]:
+    """Return one number for each of ``rank`` dimensions; a single one holds for all."""
+    return list(given) * rank if len(given) == 1 else list(given)
 
 
 def largest(

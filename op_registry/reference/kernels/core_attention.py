@@ -8,6 +8,7 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
+from op_registry.reference.kernels._fused import gathered, repeated, state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,21 +20,6 @@ _ROUNDED = f"{attention.ACCURACY}; it starts from the output, which is rounded t
 Gradients = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def _repeated(query: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Give every head of ``query`` a head of ``other``, which may have fewer."""
-    times = query.shape[1] // other.shape[1]
-    return other.unsqueeze(2).expand(-1, -1, times, -1, -1).flatten(1, 2) if times > 1 else other
-
-
-def _gathered(gradient: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Add up the gradients of heads that were one head in ``like``."""
-    times = gradient.shape[1] // like.shape[1]
-    if times == 1:
-        return gradient
-    groups: torch.Tensor = gradient.unflatten(1, (-1, times))
-    return groups.sum(2, dtype=gradient.dtype)
-
-
 def _math(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -43,7 +29,7 @@ def _math(
     scale: float | None,
 ) -> torch.Tensor:
     """Return what PyTorch's own composite of attention gives, in f32 or f64."""
-    given = [attention.wide(one) for one in (query, _repeated(query, key), _repeated(query, value))]
+    given = [attention.wide(one) for one in (query, repeated(query, key), repeated(query, value))]
     if bias is not None and bias.dtype is not torch.bool:
         bias = attention.wide(bias)
     own = torch.ops.aten._scaled_dot_product_attention_math
@@ -53,16 +39,8 @@ def _math(
 
 def _rest(query: torch.Tensor, key: torch.Tensor) -> tuple[None, None, int, int, *Gradients]:
     """Return lengths, and what only dropout and its debugging need: zeros and an empty mask."""
-    state = torch.zeros((), dtype=torch.int64, device=query.device)
-    return (
-        None,
-        None,
-        query.shape[2],
-        key.shape[2],
-        state,
-        torch.zeros_like(state),
-        query.new_zeros(0),
-    )
+    lengths = (query.shape[2], key.shape[2])
+    return (None, None, *lengths, *state(query), query.new_zeros(0))
 
 
 def _logsumexp(
@@ -73,7 +51,7 @@ def _logsumexp(
     scale: float | None,
 ) -> torch.Tensor:
     """Return the scores' log-sum-exp, computed apart from the output."""
-    ones = attention.wide(_repeated(query, key))
+    ones = attention.wide(repeated(query, key))
     scores = attention.wide(query) @ ones.mT * attention.factor_of(query, scale)
     if bias is not None:
         no = torch.tensor(-torch.inf)
@@ -125,7 +103,7 @@ def fused_attention(
     """
     del return_debug_mask
     attention.check("fused attention", query, key, value, dropout=dropout_p)
-    keys, values = _repeated(query, key), _repeated(query, value)
+    keys, values = repeated(query, key), repeated(query, value)
     out, rows = attention.attend(query, keys, values, attn_bias, scale, causal=is_causal)
     return (out, rows.float(), *_rest(query, key))
 
@@ -253,7 +231,7 @@ def cudnn_attention_backward(
     """
     del philox_seed, philox_offset, cum_seq_q, cum_seq_k, max_q, max_k
     attention.check("fused attention backward", query, key, value, dropout=dropout_p)
-    keys, values = _repeated(query, key), _repeated(query, value)
+    keys, values = repeated(query, key), repeated(query, value)
     found = attention.gradients(
         grad_out,
         query,
@@ -265,7 +243,7 @@ def cudnn_attention_backward(
         scale,
         causal=is_causal,
     )
-    return found[0], _gathered(found[1], key), _gathered(found[2], value)
+    return found[0], gathered(found[1], key.shape[1]), gathered(found[2], value.shape[1])
 
 
 def _backward_expected(
@@ -325,11 +303,12 @@ def fused_attention_backward(
     """Return the gradients of query, key, value and bias that ``grad_input_mask`` asks for."""
     del philox_seed, philox_offset, cum_seq_q, cum_seq_k, max_q, max_k
     attention.check("fused attention backward", query, key, value, dropout=dropout_p)
-    keys, values = _repeated(query, key), _repeated(query, value)
+    keys, values = repeated(query, key), repeated(query, value)
     given = (grad_out, query, keys, values, attn_bias, out, logsumexp, scale)
     found = attention.gradients(*given, causal=is_causal)
     of_bias = None
     if attn_bias is not None:
         of_bias = found[3].sum_to_size(attn_bias.shape).to(attn_bias.dtype)
-    gradients = (found[0], _gathered(found[1], key), _gathered(found[2], value), of_bias)
+    shared = (gathered(found[1], key.shape[1]), gathered(found[2], value.shape[1]))
+    gradients = (found[0], *shared, of_bias)
     return tuple(g if asked else None for g, asked in zip(gradients, grad_input_mask, strict=True))

@@ -17,7 +17,6 @@ _ACCURACY = "sums n products where a fast transform adds in log n steps"
 _FFT = ("fft.fft", "fft.ifft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ihfft")
 _REAL = ("fft.rfft", "fft.irfft", "fft.rfftn", "fft.irfftn", "fft.hfft", "fft.ihfft", "stft")
 _REALS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
-_COMPLEX = {real: found for found, real in _REALS.items()}
 
 
 @kernel("aten._fft_c2c.default", source=_SOURCE, accuracy=_ACCURACY, samples=_FFT, tolerance=10.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._windows import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,13 +89,9 @@ def max_pool_backward(
         taken = taken | here
     space = len(kernel_size)
     inside: list[Any] = [
-        slice(p, p + n) for p, n in zip(_each(padding, space), self.shape[-space:], strict=True)
+        slice(p, p + n) for p, n in zip(each(padding, space), self.shape[-space:], strict=True)
     ]
     return result[(..., *inside)].clone()
-
-
-def _each(given: Sequence[int], rank: int) -> list[int]:
-    return list(given) * rank if len(given) == 1 else list(given)
 
 
 def _sizes(
@@ -112,9 +109,9 @@ def _sizes(
     for n, k, s, p, d in zip(
         self.shape[-rank:],
         kernel_size,
-        _each(steps, rank),
-        _each(padding, rank),
-        _each(dilation, rank),
+        each(steps, rank),
+        each(padding, rank),
+        each(dilation, rank),
         strict=True,
     ):
         span = n + 2 * p - d * (k - 1) - 1
@@ -134,10 +131,10 @@ def _padded(
 ) -> torch.Tensor:
     rank = len(kernel_size)
     sizes = _sizes(self, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode)
-    steps, spread = _each(stride or kernel_size, rank), _each(dilation, rank)
+    steps, spread = each(stride or kernel_size, rank), each(dilation, rank)
     pads: list[int] = []
     for place in reversed(range(rank)):
-        before = _each(padding, rank)[place]
+        before = each(padding, rank)[place]
         reach = (sizes[place] - 1) * steps[place] + spread[place] * (kernel_size[place] - 1) + 1
         pads += [before, max(before, reach - self.shape[place - rank] - before)]
     lowest = -torch.inf if self.is_floating_point() else torch.iinfo(self.dtype).min
@@ -152,7 +149,7 @@ def _reads(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield, for each element of a window, where all windows read it."""
     rank = len(kernel_size)
-    steps, spread = _each(stride or kernel_size, rank), _each(dilation, rank)
+    steps, spread = each(stride or kernel_size, rank), each(dilation, rank)
     for offsets in itertools.product(*map(range, kernel_size)):
         starts = [offset * d for offset, d in zip(offsets, spread, strict=True)]
         yield (

@@ -9,6 +9,7 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels._vjp import ACCURACY, SOURCE, vjp, wide
+from op_registry.reference.kernels._windows import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +117,8 @@ def _sums(
     divisor_override: int | None,
 ) -> tuple[torch.Tensor, torch.Tensor | int]:
     """Return the sums of the windows of ``planes``, and what each is divided by."""
-    size, pads = _each(kernel_size, rank), _each(padding, rank)
-    steps = _each(stride, rank) if stride else size
+    size, pads = each(kernel_size, rank), each(padding, rank)
+    steps = each(stride, rank) if stride else size
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     for k, p in zip(size, pads, strict=True):
@@ -135,10 +136,6 @@ def _sums(
     inside = torch.ones(shape, dtype=planes.dtype, device=planes.device)
     edge = [0] * rank if count_include_pad else pads
     return total, _summed(inside, size, steps, edge, counts)
-
-
-def _each(given: Sequence[int], rank: int) -> list[int]:
-    return list(given) * rank if len(given) == 1 else list(given)
 
 
 def _windows(n: int, k: int, s: int, p: int, *, ceil_mode: bool) -> int:

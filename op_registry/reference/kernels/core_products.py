@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from op_registry.reference.declare import kernel
+from op_registry.reference.kernels._vjp import wide
+from op_registry.reference.kernels._windows import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +21,6 @@ _SUMS = "as `sum`, in float32 for shorter types: eager adds in another order"
 _CONVOLUTIONS = tuple(
     f"nn.functional.conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)
 )
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.float() if tensor.dtype in {torch.bfloat16, torch.float16} else tensor
 
 
 @kernel("aten.mm.default", source=_SOURCE, accuracy=_SUMS)
@@ -45,7 +43,7 @@ def bmm(self: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
         )
     if self.dtype != mat2.dtype:
         raise RuntimeError(f"expected scalar types to agree, got {self.dtype} and {mat2.dtype}")
-    products = _wide(self).unsqueeze(-1) * _wide(mat2).unsqueeze(-3)
+    products = wide(self).unsqueeze(-1) * wide(mat2).unsqueeze(-3)
     return products.sum(-2, dtype=products.dtype).to(self.dtype)
 
 
@@ -61,9 +59,9 @@ def addmv(
         raise RuntimeError("vector + matrix @ vector expected")
     if not (self.is_floating_point() or self.is_complex()):
         beta, alpha = int(beta), int(alpha)
-    products = _wide(mat) * _wide(vec)
+    products = wide(mat) * wide(vec)
     found: torch.Tensor = alpha * products.sum(-1, dtype=products.dtype)
-    return (found if beta == 0 else found + beta * _wide(self)).to(self.dtype)
+    return (found if beta == 0 else found + beta * wide(self)).to(self.dtype)
 
 
 @kernel("aten.convolution.default", source=_SOURCE, accuracy=_SUMS, samples=_CONVOLUTIONS)
@@ -86,14 +84,14 @@ def convolution(
     """
     rank = weight.dim() - 2
     unbatched = input.dim() == rank + 1
-    data = _wide(input.unsqueeze(0) if unbatched else input)
-    steps = _each(stride, rank)
-    pads, spread = _each(padding, rank), _each(dilation, rank)
-    weights = _wide(weight)
+    data = wide(input.unsqueeze(0) if unbatched else input)
+    steps = each(stride, rank)
+    pads, spread = each(padding, rank), each(dilation, rank)
+    weights = wide(weight)
     if transposed:
         data, weights = _spread(data, steps), _turned(weights, groups)
         reach = [d * (k - 1) for d, k in zip(spread, weight.shape[2:], strict=True)]
-        more = _each(output_padding, rank)
+        more = each(output_padding, rank)
         edges = [(r - p, r - p + m) for r, p, m in zip(reach, pads, more, strict=True)]
         steps = [1] * rank
     else:
@@ -104,10 +102,6 @@ def convolution(
     if bias is not None:
         result = result + bias.reshape(-1, *[1] * rank)
     return result.squeeze(0) if unbatched else result
-
-
-def _each(given: Sequence[int], rank: int) -> list[int]:
-    return list(given) * rank if len(given) == 1 else list(given)
 
 
 def _spread(data: torch.Tensor, steps: Sequence[int]) -> torch.Tensor:

@@ -10,28 +10,16 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
+from op_registry.reference.kernels import _fused as fused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NAME = "_scaled_dot_product_efficient_attention"
-_ALIGNED = 32
-"""CUDA's kernel fills up the rows of the log-sum-exp to a multiple of this."""
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 Gradients = tuple[
     torch.Tensor | None, torch.Tensor | None, torch.Tensor | None, torch.Tensor | None
 ]
-
-
-def _filled(logsumexp: torch.Tensor) -> torch.Tensor:
-    rows = logsumexp.shape[-1]
-    return torch.nn.functional.pad(logsumexp, (0, -rows % _ALIGNED), value=math.inf)
-
-
-def _state(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return seed and offset of the random generator, which nothing draws from."""
-    zeros = torch.zeros((), dtype=torch.int64, device=query.device)
-    return zeros, torch.zeros_like(zeros)
 
 
 def _expected(
@@ -52,8 +40,8 @@ def _expected(
         allowed = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
         scores = scores.masked_fill(~allowed, -math.inf)
     out = scores.softmax(-1) @ value
-    logsumexp = _filled(attention.wide(scores.detach().logsumexp(-1)))
-    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *_state(query)
+    logsumexp = fused.filled(attention.wide(scores.detach().logsumexp(-1)), query.shape[-2])
+    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *fused.state(query)
 
 
 @kernel(
@@ -82,8 +70,8 @@ def efficient_attention(
     """
     attention.check(_NAME, query, key, value, dropout=dropout_p)
     out, logsumexp = attention.attend(query, key, value, attn_bias, scale, causal=is_causal)
-    rows = _filled(logsumexp) if compute_log_sumexp else logsumexp[..., :0]
-    return out, rows, *_state(query)
+    rows = fused.filled(logsumexp, query.shape[-2]) if compute_log_sumexp else logsumexp[..., :0]
+    return out, rows, *fused.state(query)
 
 
 def _backward_expected(

@@ -11,17 +11,15 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
-from op_registry.reference.kernels._packed_expected import sequence_by_sequence
-from op_registry.reference.kernels._segments import allowed, segments
+from op_registry.reference.kernels import _fused as fused
+from op_registry.reference.kernels._packed_expected import gradients_from, sequence_by_sequence
+from op_registry.reference.kernels._segments import Ends, allowed_in, segments
 
 _NAME = "_efficient_attention_forward"
-_ALIGNED = 32
-"""CUDA's kernel fills up the rows of the log-sum-exp to a multiple of this."""
 _FREE, _FROM_START, _FROM_END = 0, 1, 2
 """Values of ``custom_mask_type``: not causal, causal aligned at the start, at the end."""
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, int, int]
 Gradients = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None]
-Ends = tuple[torch.Tensor | None, torch.Tensor | None]
 
 
 def _expected(
@@ -51,10 +49,9 @@ def _expected(
         flat = (query[0], key[0], value[0])
         packed, sums = sequence_by_sequence(flat, ends, window, scale, causal=causal)
         out, rows = packed.unsqueeze(0), list(sums.split(cu_seqlens_q.diff().tolist(), -1))
-    wanted = -(-most[0] // _ALIGNED) * _ALIGNED
-    pads = [torch.nn.functional.pad(r, (0, wanted - r.shape[-1]), value=math.inf) for r in rows]
-    logsumexp = torch.stack(pads).detach().to(attention.wide(query).dtype)
-    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *_state(query), *most
+    pads = torch.stack([fused.filled(row, most[0]) for row in rows])
+    logsumexp = pads.detach().to(attention.wide(query).dtype)
+    return out, logsumexp if compute_log_sumexp else logsumexp[..., :0], *fused.state(query), *most
 
 
 def _dense(
@@ -70,12 +67,6 @@ def _dense(
     keep = torch.ones(scores.shape[-2:], dtype=torch.bool)
     scores = scores if kind == _FREE else scores.masked_fill(~keep.tril(shift), -math.inf)
     return (scores.softmax(-1) @ v).transpose(1, 2), attention.wide(scores.logsumexp(-1))
-
-
-def _state(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return seed and offset of the random generator, which nothing draws from."""
-    zeros = torch.zeros((), dtype=torch.int64, device=query.device)
-    return zeros, torch.zeros_like(zeros)
 
 
 @kernel(
@@ -120,7 +111,7 @@ def efficient_attention_packed(
     rows = _rows(logsumexp, cu_seqlens_q, longest)
     rows = rows if compute_log_sumexp else rows[..., :0]
     most = (longest, key.shape[1] if max_seqlen_k is None else max_seqlen_k)
-    return out.transpose(1, 2), rows, *_state(query), *most
+    return out.transpose(1, 2), rows, *fused.state(query), *most
 
 
 def _bias(
@@ -131,22 +122,18 @@ def _bias(
         raise RuntimeError(f"{_NAME}: custom_mask_type is 0, 1 or 2, not {kind}")
     if kind == _FREE and ends == (None, None):
         return bias
-    places = [
-        segments(one.shape[2], end, one.device) for one, end in zip((query, key), ends, strict=True)
-    ]
     right = None if kind == _FREE else 0
-    keep = allowed(*places, left=None, right=right, last=kind == _FROM_END)
+    keep = allowed_in(query, key, ends, left=None, right=right, last=kind == _FROM_END)
     return keep if bias is None else torch.where(keep, attention.wide(bias), -math.inf)
 
 
 def _rows(logsumexp: torch.Tensor, ends: torch.Tensor | None, longest: int) -> torch.Tensor:
     """Return (B, H, L) ``logsumexp`` by sequence, filled up with infinity."""
-    wanted = -(-longest // _ALIGNED) * _ALIGNED
     if ends is None:
-        pad = wanted - logsumexp.shape[-1]
-        return torch.nn.functional.pad(logsumexp, (0, pad), value=math.inf)
+        return fused.filled(logsumexp, longest)
     starts, tokens = ends.to(torch.int64), logsumexp.shape[-1]
-    token = starts[:-1].unsqueeze(1) + torch.arange(wanted, device=ends.device)
+    places = torch.arange(fused.filled_length(longest), device=ends.device)
+    token = starts[:-1].unsqueeze(1) + places
     found = logsumexp[0][:, token.clamp(max=tokens - 1)].transpose(0, 1)
     return torch.where((token < starts[1:].unsqueeze(1)).unsqueeze(1), found, math.inf)
 
@@ -181,21 +168,19 @@ def _backward_expected(
     scale: float | None = None,
 ) -> Gradients:
     del max_seqlen_q, max_seqlen_k, logsumexp, dropout_p, philox_seed, philox_offset
-    given, upper = (query, key, value), attention.wide(grad_out_)
+    given = (query, key, value)
     q, k, v = (attention.wide(one).detach().requires_grad_() for one in given)
     of_bias = None if bias is None else attention.wide(bias).detach().requires_grad_()
     with torch.enable_grad():
         if cu_seqlens_q is None:
-            found = _dense((q, k, v), of_bias, custom_mask_type, scale)
+            made = _dense((q, k, v), of_bias, custom_mask_type, scale)
         else:
             ends, causal = (cu_seqlens_q, cu_seqlens_k), custom_mask_type == _FROM_END
             flat = (q[0], k[0], v[0])
-            made = sequence_by_sequence(flat, ends, (None, None), scale, causal=causal)
-            found = (made[0].unsqueeze(0), made[1].unsqueeze(0))
-        # The backward starts from ``out`` as it was rounded, which tilts every row of the scores.
-        tilt = (upper * (found[0].detach() - attention.wide(out))).sum(-1).mT
-        wanted = [q, k, v, *([] if of_bias is None or not bias_requires_grad else [of_bias])]
-        grads = torch.autograd.grad(found, wanted, (upper, tilt))
+            packed = sequence_by_sequence(flat, ends, (None, None), scale, causal=causal)
+            made = (packed[0].unsqueeze(0), packed[1].unsqueeze(0))
+    wanted = [q, k, v, *([] if of_bias is None or not bias_requires_grad else [of_bias])]
+    grads = gradients_from(grad_out_, out, made, wanted)
     made_q, made_k, made_v = (g.to(one.dtype) for g, one in zip(grads, given, strict=False))
     last = grads[3].to(bias.dtype) if bias is not None and bias_requires_grad else None
     return made_q, made_k, made_v, last

@@ -6,6 +6,7 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
+from op_registry.reference.kernels import _fused as fused
 
 _NAME = "_scaled_dot_product_flash_attention"
 Found = tuple[
@@ -26,14 +27,7 @@ def _expected(
     flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     out, logsumexp = flash(query, key, value, is_causal=is_causal, scale=scale)
     rest = (None, None, query.shape[2], key.shape[2])
-    return (out, logsumexp.detach(), *rest, *_unused(query))
-
-
-def _unused(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what only dropout and its debugging need: seed, offset and an empty mask."""
-    seed = torch.zeros(2, dtype=torch.uint64, device=query.device)
-    offset = torch.zeros((), dtype=torch.uint64, device=query.device)
-    return seed, offset, query.new_zeros(0)
+    return (out, logsumexp.detach(), *rest, *fused.flash_state(query))
 
 
 @kernel(
@@ -62,7 +56,7 @@ def flash_attention(
     if return_debug_mask:
         raise RuntimeError(f"{_NAME}: there is no mask to debug without dropout")
     out, logsumexp = attention.attend(query, key, value, None, scale, causal=is_causal)
-    return out, logsumexp, None, None, query.shape[2], key.shape[2], *_unused(query)
+    return out, logsumexp, None, None, query.shape[2], key.shape[2], *fused.flash_state(query)
 
 
 def _backward_expected(

@@ -10,8 +10,13 @@ import torch
 
 from op_registry.reference.declare import kernel
 from op_registry.reference.kernels import _attention as attention
-from op_registry.reference.kernels._packed_expected import sequence_by_sequence
-from op_registry.reference.kernels._segments import allowed, segments
+from op_registry.reference.kernels import _fused as fused
+from op_registry.reference.kernels._packed_expected import (
+    Window,
+    gradients_from,
+    sequence_by_sequence,
+)
+from op_registry.reference.kernels._segments import Ends, allowed_in
 
 _NAME = "_flash_attention_forward"
 Found = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -38,14 +43,7 @@ def _expected(
     triple, ends = (query, key, value), (cum_seq_q, cum_seq_k)
     window = (window_size_left, window_size_right)
     out, logsumexp = sequence_by_sequence(triple, ends, window, scale, causal=is_causal)
-    return out, logsumexp.detach(), *_unused(query)
-
-
-def _unused(query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what only dropout and its debugging need: seed, offset and an empty mask."""
-    seed = torch.zeros(2, dtype=torch.uint64, device=query.device)
-    offset = torch.zeros((), dtype=torch.uint64, device=query.device)
-    return seed, offset, query.new_zeros(0)
+    return out, logsumexp.detach(), *fused.flash_state(query)
 
 
 @kernel(
@@ -93,7 +91,7 @@ def flash_attention_packed(
     out = out.transpose(1, 2)
     if cum_seq_q is not None:
         out, logsumexp = out[0], logsumexp[0]
-    return out, logsumexp, *_unused(query)
+    return out, logsumexp, *fused.flash_state(query)
 
 
 def _refuse(**given: torch.Tensor | None) -> None:
@@ -114,27 +112,24 @@ def _heads_first(
         (query, key, value) if ends is None else (one.unsqueeze(0) for one in (query, key, value))
     )
     q, k, v = (one.transpose(1, 2) for one in given)
-    if q.shape[1] % k.shape[1]:
-        raise RuntimeError(f"{_NAME}: {k.shape[1]} heads of keys do not divide {q.shape[1]}")
-    repeated = q.shape[1] // k.shape[1]
-    return [q, *(one.repeat_interleave(repeated, 1) if repeated > 1 else one for one in (k, v))]
+    if k.shape[1] != v.shape[1] or q.shape[1] % k.shape[1]:
+        heads = f"{k.shape[1]} heads of keys, {v.shape[1]} of values"
+        raise RuntimeError(f"{_NAME}: {heads} are not the same divisor of {q.shape[1]}")
+    return [q, fused.repeated(q, k), fused.repeated(q, v)]
 
 
 def _mask(
     query: torch.Tensor,
     key: torch.Tensor,
-    ends: tuple[torch.Tensor | None, torch.Tensor | None],
-    window: tuple[int | None, int | None],
+    ends: Ends,
+    window: Window,
     is_causal: bool,
 ) -> torch.Tensor | None:
     left, right = (None if side is None or side < 0 else side for side in window)
     right = 0 if is_causal else right
     if ends == (None, None) and left is right is None:
         return None
-    places = [
-        segments(one.shape[2], end, one.device) for one, end in zip((query, key), ends, strict=True)
-    ]
-    return allowed(*places, left=left, right=right)
+    return allowed_in(query, key, ends, left=left, right=right)
 
 
 def _backward_expected(
@@ -160,12 +155,10 @@ def _backward_expected(
     del max_q, max_k, dropout_p, logsumexp, rng_state, unused
     given, ends = (query, key, value), (cum_seq_q, cum_seq_k)
     q, k, v = (attention.wide(one).detach().requires_grad_() for one in given)
-    window, upper = (window_size_left, window_size_right), attention.wide(grad_out)
+    window = (window_size_left, window_size_right)
     with torch.enable_grad():
-        found = sequence_by_sequence((q, k, v), ends, window, scale, causal=is_causal)
-        # The backward starts from ``out`` as it was rounded, which tilts every row of the scores.
-        tilt = (upper * (found[0].detach() - attention.wide(out))).sum(-1).mT
-        grads = torch.autograd.grad(found, (q, k, v), (upper, tilt))
+        made = sequence_by_sequence((q, k, v), ends, window, scale, causal=is_causal)
+    grads = gradients_from(grad_out, out, made, (q, k, v))
     of_q, of_k, of_v = (grad.to(one.dtype) for grad, one in zip(grads, given, strict=True))
     return of_q, of_k, of_v
 
@@ -219,8 +212,5 @@ def flash_attention_packed_backward(
 
 def _back(grad: torch.Tensor, like: torch.Tensor, *, packed: bool) -> torch.Tensor:
     """Return (B, H, tokens, E) ``grad`` shaped like ``like``: summed over the heads that share."""
-    heads = like.shape[-2]
-    batch, repeated, tokens, width = grad.shape
-    shared = grad.reshape(batch, heads, repeated // heads, tokens, width).sum(2)
-    found = shared.transpose(1, 2).to(like.dtype)
+    found = fused.gathered(grad, like.shape[-2]).transpose(1, 2).to(like.dtype)
     return found[0] if packed else found

@@ -1,4 +1,4 @@
-"""TPA926 and TPA920: another class stands in, or the repository's own was run."""
+"""TPA927 and TPA920: another class stands in, or the repository's own was run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def test_a_stand_in_clears_nothing() -> None:
     result = audit(CALL, config=OWN, stand_in=WORD)
 
     assert result.verdict is Verdict.UNKNOWN
-    assert codes(result) == {"TPA926"}
-    assert (finding("TPA926", result).severity, finding("TPA926", result).message) == (
+    assert codes(result) == {"TPA927"}
+    assert (finding("TPA927", result).severity, finding("TPA927", result).message) == (
         Severity.WARNING,
         WORD,
     )
@@ -29,7 +29,7 @@ def test_a_stand_in_convicts_nothing() -> None:
     result = audit(CALL, registry=snapshot(lacking), config=OWN, stand_in=WORD)
 
     assert result.verdict is Verdict.UNKNOWN
-    assert codes(result) == {"TPA901", "TPA926"}
+    assert codes(result) == {"TPA901", "TPA927"}
 
 
 def test_the_same_class_is_judged() -> None:
@@ -37,7 +37,7 @@ def test_the_same_class_is_judged() -> None:
     result = audit(CALL, config=OWN)
 
     assert result.verdict is Verdict.READY
-    assert "not looked at" in finding("TPA920", result).message
+    assert "traced was the class of transformers" in finding("TPA920", result).message
 
 
 def test_own_code_that_ran_is_judged() -> None:

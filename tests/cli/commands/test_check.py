@@ -42,6 +42,15 @@ def test_exit_codes(tpu_audit: CommandLine, text: str, args: list[str], code: in
     assert (ran.err.startswith("error: ")) == (code == 2)
 
 
+def test_exit_zero_says_what_it_hides(tpu_audit: CommandLine) -> None:
+    """--exit-zero warns only where there is something that the exit code hides."""
+    tree(tpu_audit.folder, {"a.py": HIT, "b.py": CLEAN})
+
+    warned = tpu_audit("check", "a.py", "--exit-zero").err
+    assert warned == "warning: --exit-zero: the exit code hides 1 finding\n"
+    assert tpu_audit("check", "b.py", "--exit-zero").err == ""
+
+
 def test_first_screen(tpu_audit: CommandLine) -> None:
     """The report says what to do first and what to run next."""
     tree(tpu_audit.folder, {"a.py": HIT})

@@ -57,7 +57,8 @@ def test_options_arrive(tpu_audit: CommandLine, scan: FakeScan) -> None:
     args = (
         "--dtype bf16,f16 --dtype float32 --batch 2 --seq-len 77 --offline --no-cache "
         "--registry 0.2.0 --tracer torch_tpu --tpu-python /py --timeout 5 --max-memory 999 "
-        "--cache-dir there --revision main --chip v5p --with-reference-kernels"
+        "--cache-dir there --revision main --chip v5p --with-reference-kernels "
+        "--no-check-code --ignore TPA1,pin-memory --ignore TPA605"
     )
     tpu_audit("scan", "a", *args.split())
 
@@ -70,6 +71,7 @@ def test_options_arrive(tpu_audit: CommandLine, scan: FakeScan) -> None:
     assert (options.chip, options.with_reference_kernels) == ("v5p", True)
     assert (options.timeout_s, options.memory_mb) == (5.0, 999)
     assert str(options.cache_dir) == "there"
+    assert (options.check_code, options.ignore) == (False, ("TPA1", "pin-memory", "TPA605"))
 
 
 def test_findings_fail(tpu_audit: CommandLine, scan: FakeScan) -> None:

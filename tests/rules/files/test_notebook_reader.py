@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tpu_audit.rules.edits import Applicability, Edit, Fix, apply_edits
+from tpu_audit.rules.files import notebook_reader
 from tpu_audit.rules.files.errors import NotReadableError
 from tpu_audit.rules.files.notebook_reader import Notebook, escape, read
 from tpu_audit.rules.text import SourceText
@@ -99,3 +100,12 @@ def test_no_code() -> None:
     found = read(SourceText(text_of(CELLS[:1])))
 
     assert (found.python.source.text, found.shell.source.text, found.unparsed) == ("", "", ())
+
+
+def test_endless_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More code than a person writes is refused; an output may be as large."""
+    monkeypatch.setattr(notebook_reader, "MAX_CODE", 100)
+    output = {"cell_type": "code", "source": "x = 1", "outputs": [{"text": "a" * 101}]}
+    assert read(SourceText(text_of([output]))).python.source.text == "x = 1\n"
+    with pytest.raises(NotReadableError, match="its code has 101 characters"):
+        read(SourceText(text_of([{"cell_type": "code", "source": ["x", "a" * 100]}])))

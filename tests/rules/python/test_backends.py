@@ -22,6 +22,9 @@ FILES = {
     "lib/networks/trt_compiler.py": True,
     "lib/export/_tensorrt/inference.py": True,
     "lib/utils/awkward.py": False,
+    "lib/libs/scatter/cutlass_fp4/grouped.py": True,
+    "lib/engines/nccl_checkpoint_engine.py": True,
+    "lib/utils/nccl_utils.py": False,
     "lib/accelerators/mps.py": False,
     "awq/train.py": False,
     "train_apex.py": False,
@@ -41,6 +44,12 @@ OWNED = {
         "class StandardCudaContext(A):\n    def f(self):\n        seek(1)",
         True,
     ),
+    "decorated": ("@cuda_python_required\ndef f():\n    seek(1)\nf()", True),
+    "optional graphs": (
+        "class A(WithOptionalCudaGraphs):\n    def f(self):\n        seek(1)",
+        True,
+    ),
+    "platform of CUDA": ("class PlatformCUDA(A):\n    def f(self):\n        seek(1)", True),
     "class of its own": ("class CUDAPrefetcher:\n    def f(self):\n        seek(1)", False),
     "helper of all": ("def info():\n    seek(1)\ninfo()", False),
     "method": (
@@ -135,3 +144,19 @@ def test_refused(source: str, expected: bool) -> None:
     """A statement before that stops on a TPU says more than what follows."""
     module, node = seek(source)
     assert module.backends.is_refused(node) is expected
+
+
+ENGINES = {
+    "at the top": ("import torch\nimport tensorrt as trt\nseek(1)", True),
+    "parts of it": ("from tensorrt_llm.runtime import Session\nseek(1)", True),
+    "optional": ("try:\n    import tensorrt\nexcept ImportError:\n    pass\nseek(1)", False),
+    "where it is used": ("def export():\n    import tensorrt\nseek(1)", False),
+    "another": ("import torch\nseek(1)", False),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), ENGINES.values(), ids=ENGINES)
+def test_needs_engine(source: str, expected: bool) -> None:
+    """A file that imports an engine of NVIDIA's at its top is built around it."""
+    module, _ = seek(source)
+    assert module.backends.needs_engine is expected

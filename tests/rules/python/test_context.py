@@ -125,7 +125,6 @@ def test_loops() -> None:
     assert context.loop_depth == 2
     assert module.code(context.loop or node).startswith("while b")
     assert context.function is not None
-    assert not context.start_up
 
 
 def test_default() -> None:

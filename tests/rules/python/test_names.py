@@ -8,6 +8,11 @@ from tests.support.python_code import module_of, seek
 
 NAMES = {
     "plain import": ("import torch\nseek(torch.cuda.empty_cache)", "torch.cuda.empty_cache"),
+    "handed in": ("def f(torch):\n    seek(torch.cuda.Event)", "torch.cuda.Event"),
+    "loaded": (
+        "import sys\nt = sys.modules.get('torch')\nseek(t.cuda.Event)",
+        "torch.cuda.Event",
+    ),
     "no import": ("seek(torch.cuda.empty_cache)", "torch.cuda.empty_cache"),
     "module alias": ("import torch as th\nseek(th.cuda.Event)", "torch.cuda.Event"),
     "submodule alias": ("import torch.cuda as tc\nseek(tc.Event)", "torch.cuda.Event"),
@@ -132,7 +137,7 @@ def test_keeps_all_branches(source: str) -> None:
 OTHERS = {
     "pycuda": ("import pycuda.driver as cuda\nseek(cuda.init)", {"pycuda.driver.init"}),
     "numba": ("from numba import cuda\nseek(cuda.jit)", {"numba.cuda.jit"}),
-    "local shadows": ("import torch\ndef f(torch):\n    seek(torch.cuda)", set()),
+    "local shadows": ("import torch\ndef f():\n    torch = lamp()\n    seek(torch.cuda)", set()),
     "rebound": ("import torch\nc = torch.cuda\nc = make()\nseek(c.Event)", set()),
     "self reference": ("c = c.cuda\nseek(c)", set()),
     "local function": ("def is_available():\n    ...\nseek(is_available)", set()),

@@ -11,6 +11,14 @@ from tpu_audit.rules.python.reach import State
 
 PLACES = {
     "plain": ("seek(1)", State.LIVE),
+    "private, passed on by a dead arm": (
+        (
+            "def _move(x):\n    return [_move(y) for y in x] if x else seek(1)\n"
+            "def load(l):\n    if torch.cuda.is_available():\n        return each(_move, l)\n"
+        ),
+        State.DEAD,
+    ),
+    "private, passed on": ("def _move(x):\n    seek(1)\nrun(_move)\n", State.LIVE),
     "if": ("if torch.cuda.is_available():\n    seek(1)", State.DEAD),
     "else": ("if torch.cuda.is_available():\n    pass\nelse:\n    seek(1)", State.OTHER),
     "elif": ("if torch.cuda.is_available():\n    pass\nelif x:\n    seek(1)", State.OTHER),

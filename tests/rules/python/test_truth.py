@@ -25,6 +25,17 @@ FALSE = {
     "own helper": "def gpu():\n    return torch.cuda.is_available()\nseek(gpu())",
     "autocast of CUDA": "import torch\nseek(torch.is_autocast_enabled())",
     "visible GPUs": "seek(config.total_visible_gpus > 0)",
+    "backend of an argument": (
+        "import torch.distributed as dist\ndef f(backend):\n    seek(backend == dist.Backend.NCCL)"
+    ),
+    "any of many": (
+        "def on_cuda(x):\n    return x.device.type == 'cuda'\nseek(any(on_cuda(x) for x in xs))"
+    ),
+    "unless a caller says": (
+        "def f(gpu=None):\n    use = torch.cuda.is_available() if gpu is None else gpu\n"
+        "    seek(use)"
+    ),
+    "AMD's variable": "import os\nseek(os.environ.get('HIP_VISIBLE_DEVICES'))",
     "group's backend, or none": (
         "import torch.distributed as dist\nname = dist.get_backend() if started else 'cpu'\n"
         "seek(name == 'nccl')"
@@ -125,6 +136,11 @@ def test_true_on_tpu(source: str) -> None:
 
 
 UNKNOWN = {
+    "switched off on the CPU": (
+        "class A:\n    def f(self, device):\n        if device == 'cpu':\n"
+        "            self.half = False\n        seek(self.half)"
+    ),
+    "all of many": "seek(all(check(x) for x in xs))",
     "autocast of a device": "import torch\nseek(torch.is_autocast_enabled(device.type))",
     "option": "seek(args.cuda)",
     "option or": "seek(args.cuda or torch.cuda.is_available())",

@@ -32,8 +32,13 @@ CODE = Code(
 
 _STEPS = {
     Change.NOTHING: "the same inputs again compile anew",
+    Change.VALUES: "each new number that is read from the TPU compiles anew",
     Change.TOKEN: "each decoded token compiles anew",
 }
+_VALUES = (
+    "Do not read the number: keep the decision on the device and the shapes fixed. What Python "
+    "learns of the data is compiled into the next graph as a constant, or as the size of a tensor."
+)
 _STATIC = 'Generate with `cache_implementation="static"`'
 
 
@@ -47,6 +52,8 @@ def describe(found: Recompile) -> str | None:
 
 def fix(found: Recompile, all_found: Sequence[Recompile]) -> str:
     """Say what to do; for a cache that grows, whether a static one was seen to help."""
+    if found.change is Change.VALUES:
+        return _VALUES
     if found.change is not Change.TOKEN:
         return CODE.fix
     static = next((one for one in all_found if one.change is Change.TOKEN_STATIC), None)

@@ -1,12 +1,12 @@
-"""TPA926: the class that was traced only stands in for the model's own."""
+"""TPA927: the class that was traced only stands in for the model's own."""
 
 from __future__ import annotations
 
-from tpu_audit.audit.code import Code
+from tpu_audit.audit.code import Code, Said
 from tpu_audit.types.report import Severity
 
 CODE = Code(
-    code="TPA926",
+    code="TPA927",
     name="stand-in-class",
     severity=Severity.WARNING,
     summary="The model's class is code of its repository's own; another class was traced.",
@@ -18,3 +18,8 @@ CODE = Code(
     ),
     fix="Read the repository's code, then trace it: `tpu-audit scan --trust-remote-code TARGET`.",
 )
+
+
+def describe(stand_in: str) -> Said:
+    """Return what to say of the class that the trace says stood in."""
+    return Said(severity=CODE.severity, message=stand_in, fix=CODE.fix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpu_audit.audit.code import Code
+from tpu_audit.audit.code import Code, Said
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -18,15 +18,19 @@ CODE = Code(
     why=(
         "The audit traced the class of the same name in transformers and did not execute the "
         "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
-        "call other ops and CUDA packages. With `--trust-remote-code` the audit runs that code "
-        "itself, in a process without network, files or credentials, and traces what it builds."
+        "call other ops and CUDA packages. What reading those files shows is told by findings of "
+        "their own. With `--trust-remote-code` the audit runs that code, in a process without "
+        "network, files or credentials, and traces what it builds."
     ),
     fix="Load without `trust_remote_code`: transformers has the class.",
 )
 
 
-def describe(spec: ModelSpec, *, ran: bool = False) -> str | None:
-    """Return the finding's message, or None when the repository brings no code.
+_PIN = "Pin the revision that was traced: `scan org/name@COMMIT`, and the same when loading."
+
+
+def describe(spec: ModelSpec, *, ran: bool = False) -> Said | None:
+    """Return what to say, or None when the repository brings no code.
 
     ``ran`` tells that the user let that code run, so that it is what was traced.
     """
@@ -34,12 +38,7 @@ def describe(spec: ModelSpec, *, ran: bool = False) -> str | None:
         return None
     name = spec.architecture or "the model"
     if ran:
-        return f"the repository's own code for {name} was run, in a confined process, to trace it"
-    return f"the repository has code of its own for {name}, which was not looked at"
-
-
-def fix(*, ran: bool) -> str:
-    """Return what to do about it."""
-    if not ran:
-        return CODE.fix
-    return "Pin the revision that was traced: `scan org/name@COMMIT`, and the same when loading."
+        text = f"the repository's own code for {name} was run, in a confined process, to trace it"
+        return Said(severity=CODE.severity, message=text, fix=_PIN)
+    text = f"the repository has code of its own for {name}; traced was the class of transformers"
+    return Said(severity=CODE.severity, message=text, fix=CODE.fix)

@@ -5,24 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from tpu_audit.cli import gate, outputs
 from tpu_audit.cli.app import App, current_app
 from tpu_audit.cli.check_options import check_options, rule_options
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting
-from tpu_audit.cli.params import OutputSpec
+from tpu_audit.cli.report_options import (
+    SEVERITY_NAMES,
+    gate_options,
+    planned_outputs,
+    report_options,
+    warn_of_hidden,
+)
 from tpu_audit.render.check.formats import CHECK_FORMATS
-from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode
-from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
     from tpu_audit.render.interface import View
     from tpu_audit.types.check import CheckReport
-
-_SEVERITIES = tuple(severity.value for severity in Severity)
 
 _EPILOG = """\b
 Examples:
@@ -34,30 +35,12 @@ Examples:
 
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option(
-    "-f",
-    "--format",
-    "fmt",
-    cls=Setting,
-    type=click.Choice(list(CHECK_FORMATS)),
-    default="console",
-    help="What to print on stdout.",
-)
-@click.option(
-    "-o",
-    "--output",
-    cls=Setting,
-    type=OutputSpec(CHECK_FORMATS),
-    multiple=True,
-    default=(),
-    metavar="FORMAT=PATH",
-    help="Also write a report to a file, '-' for stdout; repeatable.",
-)
+@report_options(CHECK_FORMATS)
 @rule_options()
 @click.option(
     "--min-severity",
     cls=Setting,
-    type=click.Choice(_SEVERITIES),
+    type=click.Choice(SEVERITY_NAMES),
     default="info",
     help="Least severity to report.",
 )
@@ -75,16 +58,7 @@ Examples:
     default=False,
     help="List what comments and settings left out.",
 )
-@click.option(
-    "--fail-on",
-    cls=Setting,
-    type=click.Choice((*_SEVERITIES, gate.NEVER)),
-    default="error",
-    help="Least severity of a finding that makes the exit code 1.",
-)
-@click.option(
-    "--exit-zero", cls=Setting, is_flag=True, default=False, help="Exit 0 even with findings."
-)
+@gate_options()
 @click.option("--cache/--no-cache", cls=Setting, default=True, help="Reuse results.")
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **settings: Any) -> ExitCode:
@@ -94,8 +68,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **settings: Any) -> E
     Kubernetes, shell and Slurm scripts, CI workflows, makefiles, C++. Nothing is run or changed.
     """
     app = current_app()
-    fmt_given = ctx.get_parameter_source("fmt") is ParameterSource.COMMANDLINE
-    planned = outputs.plan(settings["fmt"], settings["output"], fmt_given=fmt_given)
+    planned = planned_outputs(ctx, settings)
     report = _check(app, paths, settings)
     outputs.write(app.out, planned, lambda fmt, view: _rendered(fmt, report, view, settings))
     return _conclude(app, report, settings)
@@ -133,6 +106,6 @@ def _conclude(app: App, report: CheckReport, settings: dict[str, Any]) -> ExitCo
     if not failing:
         return ExitCode.CLEAN
     if settings["exit_zero"]:
-        app.out.warning(f"--exit-zero: the exit code hides {plural(failing, 'finding')}")
+        warn_of_hidden(app.out, failing)
         return ExitCode.CLEAN
     return ExitCode.FINDINGS

@@ -5,25 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from op_registry.toolchain.chips import CHIPS, DEFAULT_CHIP
 from tpu_audit.cli import gate, outputs
 from tpu_audit.cli.app import App, current_app
+from tpu_audit.cli.check_options import ignore_option
 from tpu_audit.cli.lazy import Command
 from tpu_audit.cli.options import Setting, registry_option
-from tpu_audit.cli.params import DtypeList, OutputSpec, flat_dtypes
+from tpu_audit.cli.params import DtypeList, flat_dtypes
+from tpu_audit.cli.report_options import (
+    gate_options,
+    planned_outputs,
+    report_options,
+    warn_of_hidden,
+)
 from tpu_audit.render.formats import FORMATS, renderer
-from tpu_audit.render.text import plural
 from tpu_audit.types.errors import ExitCode, UsageError
-from tpu_audit.types.report import Severity
 from tpu_audit.types.trace import ATTENTION, EXPERTS, KV_CACHES, OPTIMIZERS, PHASES
 
 if TYPE_CHECKING:
     from tpu_audit.api import ScanOptions
     from tpu_audit.types.report import Report
 
-_FAIL_ON = (*(severity.value for severity in Severity), gate.NEVER)
 _TRACERS = ("pretended", "torch_tpu")
 _AUTOCAST = ("bf16", "f16", "f32")
 
@@ -38,25 +41,7 @@ Examples:
 
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
-@click.option(
-    "-f",
-    "--format",
-    "fmt",
-    cls=Setting,
-    type=click.Choice(list(FORMATS)),
-    default="console",
-    help="What to print on stdout.",
-)
-@click.option(
-    "-o",
-    "--output",
-    cls=Setting,
-    type=OutputSpec(FORMATS),
-    multiple=True,
-    default=(),
-    metavar="FORMAT=PATH",
-    help="Also write a report to a file, '-' for stdout; repeatable.",
-)
+@report_options(FORMATS)
 @click.option(
     "--dtype",
     "dtypes",
@@ -191,15 +176,13 @@ Examples:
     "Linux only.",
 )
 @click.option(
-    "--fail-on",
+    "--check-code/--no-check-code",
     cls=Setting,
-    type=click.Choice(_FAIL_ON),
-    default="error",
-    help="Least severity of a finding that makes the exit code 1.",
+    default=True,
+    help="Check the model's own Python files and configs too; none is run.",
 )
-@click.option(
-    "--exit-zero", cls=Setting, is_flag=True, default=False, help="Exit 0 even with findings."
-)
+@ignore_option("Rules of that check not to run; repeatable.")
+@gate_options()
 @click.option(
     "--allow-incomplete",
     cls=Setting,
@@ -236,8 +219,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
     if settings["revision"] and len(targets) > 1:
         hint = f"write the revision at each target: {targets[0]}@{settings['revision']}"
         raise UsageError("--revision is for a single target", hint=hint)
-    fmt_given = ctx.get_parameter_source("fmt") is ParameterSource.COMMANDLINE
-    planned = outputs.plan(settings["fmt"], settings["output"], fmt_given=fmt_given)
+    planned = planned_outputs(ctx, settings)
     report = _scan(app, targets, settings)
     outputs.write(app.out, planned, lambda fmt, view: renderer(fmt).render(report, view))
     rules = gate.Gate(
@@ -290,6 +272,8 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         tpu_python=settings["tpu_python"],
         python=settings["python"],
         trust_remote_code=settings["trust_remote_code"],
+        check_code=settings["check_code"],
+        ignore=settings["ignore"],
         cache_dir=app.cache_dir,
         use_cache=settings["cache"],
         timeout_s=settings["timeout"],
@@ -306,5 +290,5 @@ def _conclude(app: App, report: Report, rules: gate.Gate) -> ExitCode:
         names = ", ".join(undone[:3]) + (f" and {len(undone) - 3} more" if undone[3:] else "")
         app.out.warning(f"--allow-incomplete: the exit code hides what was not audited: {names}")
     if failing and rules.exit_zero and code is ExitCode.CLEAN:
-        app.out.warning(f"--exit-zero: the exit code hides {plural(failing, 'finding')}")
+        warn_of_hidden(app.out, failing)
     return code

@@ -13,15 +13,30 @@ from tpu_audit.cli.probes.check import Check, Health
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DISTRIBUTIONS = ("torch", "transformers", "huggingface-hub", "torch-tpu", "libtpu", "jax", "jaxlib")
+DISTRIBUTIONS = (
+    "torch",
+    "transformers",
+    "huggingface-hub",
+    "diffusers",
+    "peft",
+    "timm",
+    "torch-tpu",
+    "libtpu",
+    "jax",
+    "jaxlib",
+)
 
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "scan": ("huggingface-hub", "scipy", "torch", "transformers"),
+        "diffusers": ("diffusers",),
+        "peft": ("peft",),
+        "timm": ("timm",),
         "tpu": ("expecttest", "jax", "jaxlib", "libtpu", "torch-tpu"),
     }
 )
-"""Extra -> the distributions it brings; a test holds it against pyproject.toml."""
+"""Extra -> the distributions it brings, without those of an extra that it includes; a test holds
+it against pyproject.toml."""
 
 
 def versions() -> dict[str, str | None]:

@@ -8,8 +8,8 @@ from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
     from tpu_audit.render.check.view import CheckView
-    from tpu_audit.types.check import CheckReport, Unread
-    from tpu_audit.types.report import Finding
+    from tpu_audit.types.check import CheckReport
+    from tpu_audit.types.report import Finding, Unread
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ANEW = {
     Change.NOTHING: "call",
+    Change.VALUES: "number read",
     Change.TOKEN: "token",
     Change.SEQ_LEN: "sequence length",
     Change.BATCH: "batch size",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TOP_CAUSES = 5
 """Causes a screen has room for."""
+FEW_LINES = 8
+"""Lines of one file that a screen has room for."""
 
 
 def write_findings(paper: Paper, report: Report, *, everything: bool) -> None:
@@ -34,7 +36,8 @@ def write_findings(paper: Paper, report: Report, *, everything: bool) -> None:
 
 def _write_cause(paper: Paper, cause: Cause, *, many: bool, everything: bool) -> None:
     limit = None if everything else 2
-    extent = [plural(cause.calls, "call")] if cause.modules or cause.lines else []
+    noun = "place" if cause.in_files else "call"
+    extent = [plural(cause.calls, noun)] if cause.modules or cause.lines else []
     if many:
         extent.append(plural(len(cause.models), "model"))
     ops = f"{_few(cause.ops, limit)}: " if cause.ops else ""
@@ -43,12 +46,21 @@ def _write_cause(paper: Paper, cause: Cause, *, many: bool, everything: bool) ->
         f"{cause.severity.value}: {ops}{cause.message}",
         (f" ({', '.join(extent)})" if extent else "", "dim"),
     )
-    where = [text for text in (_few(cause.modules, limit), _few(cause.lines, limit)) if text]
+    lines = cause.lines if everything else [_shortened(place) for place in cause.lines]
+    where = [text for text in (_few(cause.modules, limit), _few(lines, limit)) if text]
     if where:
         paper.labelled("  where", " at ".join(where))
     # An informational finding asks for nothing on a full screen.
     if cause.fix and (everything or cause.severity is not Severity.INFO):
         paper.labelled("  fix", cause.fix)
+
+
+def _shortened(place: str) -> str:
+    """Return ``path:1,2,3`` with the first lines only, and how many more there are."""
+    path, colon, numbers = place.rpartition(":")
+    lines = numbers.split(",")
+    more = len(lines) - FEW_LINES
+    return f"{path}{colon}{','.join(lines[:FEW_LINES])}... ({more} more)" if more > 1 else place
 
 
 def _few(items: Sequence[str], limit: int | None) -> str:

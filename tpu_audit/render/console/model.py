@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.render.console.code import write_code
 from tpu_audit.render.console.compiled import write_compiled
 from tpu_audit.render.console.words import SUPPORT_STYLES, failure, outcome, title
-from tpu_audit.render.summary import Cost, by_hazard, by_support
+from tpu_audit.render.summary import Cost, by_hazard, by_role, by_support
 from tpu_audit.render.text import plural
 from tpu_audit.render.units import flops, share, size
 from tpu_audit.types.report import ComponentReport, ModelReport, PhaseReport, Status, Versions
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 Cell = str | tuple[str, str]
 
 
-def write_model(paper: Paper, model: ModelReport, versions: Versions) -> None:
+def write_model(paper: Paper, model: ModelReport, versions: Versions, *, everything: bool) -> None:
     """Write the block of one model."""
     for phase in model.phases:
         paper.line((model.target, "bold"), f"  {title(phase)}  ", outcome(phase))
         if phase.status is not Status.TRACED:
             paper.labelled("why", failure(phase))
-    _write_identity(paper, model)
+    _write_identity(paper, model, everything=everything)
     _write_setup(paper, model, versions)
     for phase in model.phases:
         if phase.status is Status.TRACED:
@@ -42,7 +43,7 @@ def config_source(model: ModelReport) -> Cell:
     return source
 
 
-def _write_identity(paper: Paper, model: ModelReport) -> None:
+def _write_identity(paper: Paper, model: ModelReport, *, everything: bool) -> None:
     redirected = f", redirected from {model.redirected_from}" if model.redirected_from else ""
     name = f" ({model.id}{redirected})" if model.id != model.target or redirected else ""
     paper.labelled("config", config_source(model), name)
@@ -52,6 +53,8 @@ def _write_identity(paper: Paper, model: ModelReport) -> None:
         paper.labelled("STAND-IN", (sentence, "bold yellow"))
     for component in model.components:
         paper.labelled("", f"{component.name}: {_identity(component)}")
+    if model.code:
+        write_code(paper, model.code, everything=everything)
     for note in model.notes:
         paper.labelled("note", note)
 
@@ -97,6 +100,10 @@ def _write_costs(paper: Paper, phase: PhaseReport, *, titled: bool) -> None:
     rows += [_row(_hazard(hazard), cost, total) for hazard, cost in by_hazard(phase).items()]
     paper.blank()
     paper.table((name, "calls", "", "FLOPs", "", "bytes", ""), rows, text=1)
+    roles = by_role(phase)
+    if len(roles) > 1:
+        counts = ", ".join(f"{role.value} {calls:,}" for role, calls in roles.items())
+        paper.line(f"  calls by role: {counts}")
     if total.uncounted:
         calls = plural(total.uncounted, "call")
         paper.line(f"  FLOPs of {calls} are not known and count as none.")

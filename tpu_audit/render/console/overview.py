@@ -39,7 +39,10 @@ def totals(report: Report) -> str:
 
 
 def _worst(model: ModelReport) -> str:
-    if not model.phases or not_audited(model.phases):
+    undone = not_audited(model.phases)
+    if any(phase.verdict is Verdict.BLOCKED for phase in undone):
+        return "blocked by its files"
+    if undone or not model.phases:
         return "not audited"
     found = {phase.verdict for phase in model.phases}
     order = (Verdict.BLOCKED, Verdict.UNKNOWN, Verdict.READY_WITH_WARNINGS, Verdict.READY)
@@ -50,8 +53,9 @@ def _row(report: Report, model: ModelReport, phase: PhaseReport) -> list[Cell]:
     mine = [
         finding
         for finding in report.findings
-        if (finding.model, finding.component, finding.phase, finding.dtype)
-        == (model.id, phase.component, phase.phase, phase.dtype)
+        if finding.model == model.id
+        and (finding.component, finding.phase, finding.dtype)
+        in {(phase.component, phase.phase, phase.dtype), (None, None, None)}
     ]
     word, style = outcome(phase)
     name: list[Cell] = [
@@ -59,13 +63,13 @@ def _row(report: Report, model: ModelReport, phase: PhaseReport) -> list[Cell]:
         title(phase),
         (word.lower().partition(" (")[0], style),
     ]
+    counts = severities(mine)
+    errors, warnings = f"{counts[Severity.ERROR]:,}", f"{counts[Severity.WARNING]:,}"
     if phase.status is not Status.TRACED:
-        return [*name, "-", "-", "-", "-"]
+        return [*name, *((errors, warnings) if model.code else ("-", "-")), "-", "-"]
     total, native = Cost.of(phase.ops), by_support(phase)[Support.NATIVE]
     calls, flops = share(native.calls, total.calls), share(native.flops, total.flops)
-    counts = severities(mine)
-    errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
-    return [*name, f"{errors:,}", f"{warnings:,}", calls, flops]
+    return [*name, errors, warnings, calls, flops]
 
 
 def _write_failures(paper: Paper, report: Report) -> None:

@@ -28,17 +28,18 @@ class ConsoleRenderer:
             return paper.text()
         everything = view.verbosity > 0
         if len(report.models) == 1:
-            write_model(paper, report.models[0], report.versions)
+            write_model(paper, report.models[0], report.versions, everything=everything)
         else:
             write_overview(paper, report)
         if everything and len(report.models) > 1:
             for model in report.models:
                 paper.blank()
-                write_model(paper, model, report.versions)
+                write_model(paper, model, report.versions, everything=True)
         phases = [phase for model in report.models for phase in model.phases]
         traced = [phase for phase in phases if phase.status is Status.TRACED]
-        if traced:
+        if traced or report.findings:
             write_findings(paper, report, everything=everything)
+        if traced:
             write_scope(paper, traced, everything=everything)
         for note in report.notes:
             paper.labelled("note", (note, "yellow"))

@@ -12,7 +12,7 @@ from tpu_audit.render.summary import (
     random_calls,
     registered_only,
 )
-from tpu_audit.render.text import plural
+from tpu_audit.render.text import listed, plural
 from tpu_audit.types.report import PhaseReport, Report, Severity
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def write_scope(paper: Paper, traced: list[PhaseReport], *, everything: bool) ->
     names = dict.fromkeys(phase.phase for phase in traced)
     paper.blank()
     paper.line(("Not checked", "bold"))
-    paper.labelled("phases", f"anything but {' and '.join(names)}; weights, speed, numerics")
+    paper.labelled("phases", f"anything but {listed(list(names))}; weights, speed, numerics")
     _write_evidence(paper, traced)
     _write_guesses(paper, traced)
     for text in _assumptions(traced, everything=everything):
@@ -55,10 +55,12 @@ def _write_evidence(paper: Paper, traced: list[PhaseReport]) -> None:
     calls = sum(row.count for phase in traced for row in phase.ops)
     weak = sum(map(registered_only, traced))
     drawn = sum(map(random_calls, traced))
-    random = f"; {drawn:,} draw random numbers" if drawn else ""
-    if calls:
+    if weak:
+        random = f"; {drawn:,} draw random numbers" if drawn else ""
         text = f"{weak:,} of {plural(calls, 'call')} rest on registration alone{random}"
         paper.labelled("evidence", text)
+    elif drawn:
+        paper.labelled("evidence", f"{drawn:,} of {plural(calls, 'call')} draw random numbers")
 
 
 def _write_guesses(paper: Paper, traced: list[PhaseReport]) -> None:

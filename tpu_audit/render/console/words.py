@@ -31,6 +31,8 @@ def outcome(phase: PhaseReport) -> tuple[str, str]:
     """Return the verdict of a traced phase, or what became of it, with its style."""
     if phase.status is Status.TRACED:
         return VERDICTS[phase.verdict]
+    if phase.verdict is Verdict.BLOCKED:
+        return (f"BLOCKED BY ITS FILES (ops not audited: {phase.status.value})", "bold red")
     return (f"NOT AUDITED ({phase.status.value})", "bold magenta")
 
 

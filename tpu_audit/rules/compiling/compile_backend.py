@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
     from tpu_audit.rules.python.possible import Possible
@@ -62,6 +63,7 @@ RULE = Rule(
             lines=(2,),
             fixed="from torch import compile as tc\nf = tc()(g)\n",
         ),
+        Case("compile_backend: inductor\n", filename="conf.yaml", lines=(1,)),
         Case(
             'import torch._dynamo\n@torch._dynamo.optimize("inductor")\ndef f(x): ...\n', lines=(2,)
         ),
@@ -85,6 +87,22 @@ def calls(module: Module) -> Iterator[Hit]:
                     here = inside and possible.node is value
                     fix = _fix(call, possible, module) if here else None
                     yield _hit(possible, fix, module)
+
+
+@RULE.document("yaml", "json", "toml")
+def check_document(document: Document) -> Iterator[Hit]:
+    """Find backends in configs, under keys named like a compile backend."""
+    for entry in document.entries:
+        key = str(entry.key).lower()
+        nested = key == "backend" and "compile" in str(entry.keys[-2:-1]).lower()
+        named = key.endswith("compile_backend") and not key.startswith("torch_")
+        if (named or nested) and entry.text() in _BACKENDS:
+            yield document.hit(
+                entry.span,
+                f'the compile backend "{entry.value}" raises for inputs on a TPU',
+                "leave it out: each device has its own default",
+                severity=Severity.WARNING,
+            )
 
 
 @RULE.call(*_OPTIMIZE)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
+    from tpu_audit.rules.files.document import Document
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
@@ -76,6 +77,12 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case(
+            "compile:\n  mode: max-autotune\neval_compile_mode: reduce-overhead\n",
+            filename="conf.yaml",
+            lines=(2, 3),
+            severity=Severity.WARNING,
+        ),
+        Case(
             'run = Settings(compile=True, eval_compile_mode="reduce-overhead")\n',
             lines=(1,),
             severity=Severity.WARNING,
@@ -94,6 +101,22 @@ def calls(module: Module) -> Iterator[Hit]:
                     here = inside and possible.node is value
                     fix = _fix(call, module) if here else None
                     yield _hit(possible.node, Severity.ERROR, fix, module)
+
+
+@RULE.document("yaml", "json", "toml")
+def check_document(document: Document) -> Iterator[Hit]:
+    """Find modes in configs, under keys named like a compile mode."""
+    for entry in document.entries:
+        key = str(entry.key).lower()
+        nested = key == "mode" and "compile" in str(entry.keys[-2:-1]).lower()
+        named = key.endswith("compile_mode") and key not in _ELSEWHERE
+        if (named or nested) and entry.text() in _MODES:
+            yield document.hit(
+                entry.span,
+                f"the compile mode `{entry.value}` raises `TypeError` at the first call on a TPU",
+                "leave it out",
+                severity=Severity.WARNING,
+            )
 
 
 @RULE.string(*_MODES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.upkeep import on_host
@@ -23,6 +24,9 @@ _NAMES = tuple(
         "script_method",
     )
 )
+
+_TRIES = re.compile(r"^_?test_|torchscript", re.IGNORECASE)
+"""Functions that try whether a model can be scripted, or are asked to script it."""
 
 RULE = Rule(
     code="TPA508",
@@ -47,6 +51,7 @@ RULE = Rule(
         Case("from numba import jit\n@jit\ndef f(x):\n    return x\n"),
         Case("import torch\n@torch.jit.script_if_tracing\ndef f(x):\n    return x\n"),
         Case("import torch\nold = isinstance(m, torch.jit.ScriptModule)\n"),
+        Case("import torch\ndef test_module_to_torchscript(m):\n    torch.jit.trace(m, x)\n"),
         Case("import torch\ndef to_torchscript(m):\n    return torch.jit.script(m)\n"),
         Case("import torch\ndef _log_graph(m, x):\n    w.add_graph(torch.jit.trace(m, x), [])\n"),
     ),
@@ -66,7 +71,8 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     asks = module.parent(node)
     if isinstance(asks, ast.Call) and getattr(asks.func, "id", "") == "isinstance":
         return
-    if module.context(node).function is not None and on_host(node, module):
+    function = module.context(node).function
+    if function is not None and (on_host(node, module) or _TRIES.search(function.name)):
         return
     yield module.hit(
         node,

@@ -11,6 +11,7 @@ from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.guards import Guarded, guard_of, says
 from tpu_audit.rules.python.tests import TestMarks
 from tpu_audit.rules.python.upkeep import on_host
+from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.rules.symbols.demands import needs_cuda
 from tpu_audit.types.report import Severity
@@ -31,7 +32,7 @@ _NAMES = {
 """Name -> its place under torch.accelerator, what happens, what that costs."""
 
 _SETTINGS = ("nccl", "flash_attention", "fp16", "bf16", "float16", "bfloat16")
-_STATED = re.compile(r"(?:cuda|gpu)\w*(?:available|count|present)|^cuda$", re.IGNORECASE)
+_STATED = re.compile(r"(?:cuda|gpu)[\w ]*(?:available|count|present)|^cuda$", re.IGNORECASE)
 _HALVES = ("fp16", "half", "is_half", "use_fp16", "use_half")
 """Arguments that halve a model: the rule on dtypes chosen by CUDA has them."""
 _DECIDED = re.compile(
@@ -42,6 +43,7 @@ _DECIDED = re.compile(
 """Words of what runs elsewhere, or not at all, because CUDA is missing."""
 _REPORTS = re.compile(
     r"cuda|(?:env|environment|system|version|device)_?info|report|summary|print_|affinity"
+    r"|^_?(?:is_)?(?:available|supported)$|_(?:available|supported)$"
 )
 """Functions that answer for CUDA by name, or tell what the host has."""
 _DTYPES = ("torch.float16", "torch.half", "torch.bfloat16")
@@ -83,6 +85,21 @@ RULE = Rule(
         ),
         Case("import torch\nraise ValueError(f'no CUDA: {torch.cuda.is_available()}, {device}')\n"),
         Case("import torch\nif several and torch.cuda.device_count() > 1:\n    warn()\n"),
+        Case('import torch\nx = x.to(f"cuda:{torch.cuda.current_device()}")\n'),
+        Case(
+            "import torch.distributed as dist\nimport torch\n"
+            "if backend == dist.Backend.NCCL and not torch.cuda.is_available():\n"
+            "    raise RuntimeError('no CUDA')\n"
+        ),
+        Case(
+            "import torch.distributed as dist\nimport torch\nif backend == dist.Backend.NCCL:\n"
+            "    dist.barrier(device_ids=[torch.cuda.current_device()])\n"
+        ),
+        Case('import torch\nd = torch.device("cuda", torch.cuda.current_device())\n'),
+        Case(
+            "import torch\nif torch.cuda.is_available() and not torch.cuda.is_bf16_supported():\n"
+            "    raise ValueError('too old')\n"
+        ),
     ),
     invalid=(
         Case(
@@ -101,6 +118,13 @@ RULE = Rule(
         Case(
             "import torch\nif torch.cuda.is_available():\n    start()\n",
             lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\ndef run(x, use_cuda=None):\n"
+            "    use = torch.cuda.is_available() if use_cuda is None else use_cuda\n"
+            "    return torch.device(torch.cuda.current_device()) if use else x.device\n",
+            lines=(3,),
             severity=Severity.INFO,
         ),
         Case(
@@ -134,6 +158,18 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import torch\nrows = [("CUDA Available?", str(torch.cuda.is_available()))]\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nusing_gpu = kind == 'gpu' or torch.cuda.is_available()\n"
+            "for model in models:\n    if using_gpu:\n        warnings.warn('not on GPUs')\n"
+            "        continue\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import torch\nprint("CUDA:", torch.cuda.is_available())\n'
             'state = {"cuda_available": torch.cuda.is_available()}\n',
             lines=(2, 3),
@@ -144,6 +180,11 @@ RULE = Rule(
             "    assert torch.cuda.is_available(), 'CUDA required for APEX optimizers'\n"
             "def to_tensorrt(m):\n    if not torch.cuda.is_available():\n        raise OSError\n",
             lines=(3, 5),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\npin = torch.cuda.is_available()\nd = Loader(x, pin_memory=pin)\n",
+            lines=(2,),
             severity=Severity.INFO,
         ),
         Case(
@@ -178,6 +219,8 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     if _chooses_device(node, module) or _chooses_setting(node, module):
         return
     if isinstance(module.statement(node), ast.Raise) or _skips_test(node, module):
+        return
+    if _is_index(node, module) or _spares_refusal(node, module):
         return
     place, effect, severity = _NAMES[name]
     guarded = guard_of(node, module)
@@ -219,9 +262,38 @@ def _decides(node: ast.expr, module: Module) -> bool:
     if isinstance(parent, ast.If) and child is parent.test:
         return _differs(parent, module)
     if isinstance(parent, ast.Assign):
+        if _is_for_pinning(parent, module) or _only_refuses(parent.targets[0], module):
+            return False
         name = module.code(parent.targets[0])
         return "kernel" not in name and not (name.startswith("pt_") and _STATED.search(name))
-    return not isinstance(parent, ast.IfExp) or _DECIDED.search(module.code(parent)) is not None
+    if not isinstance(parent, ast.IfExp):
+        return True
+    return any(_DECIDED.search(module.code(arm)) for arm in (parent.body, parent.orelse))
+
+
+def _is_for_pinning(statement: ast.Assign, module: Module) -> bool:
+    """Tell a flag that loaders alone take, for what a TPU does without."""
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [use for use in module.index.names[target.id] if isinstance(use.ctx, ast.Load)]
+    parents = [module.parent(use) for use in uses]
+    return bool(uses) and all(
+        isinstance(parent, ast.keyword) and parent.arg in {"pin_memory", "non_blocking"}
+        for parent in parents
+    )
+
+
+def _only_refuses(flag: ast.expr, module: Module) -> bool:
+    """Tell a flag under which the file only warns, skips and raises."""
+    uses = module.index.names[flag.id] if isinstance(flag, ast.Name) else []
+    tests = [module.parent(use) for use in uses if isinstance(use.ctx, ast.Load)]
+    return bool(tests) and all(
+        isinstance(one, ast.If)
+        and not one.orelse
+        and all(isinstance(s, ast.Continue | ast.Raise) or _is_message(s) for s in one.body)
+        for one in tests
+    )
 
 
 def _differs(choice: ast.If, module: Module) -> bool:
@@ -331,8 +403,14 @@ def _is_said(node: ast.expr, module: Module) -> bool:
             return True
         if isinstance(parent, ast.Dict) and _is_reported(child, parent):
             return True
+        if isinstance(parent, ast.Tuple) and _STATED.search(_text(parent.elts[0])):
+            return True
         child, parent = parent, module.parent(parent)
     return False
+
+
+def _text(node: ast.expr) -> str:
+    return str(getattr(node, "value", ""))
 
 
 def _is_reported(value: ast.AST, report: ast.Dict) -> bool:
@@ -350,6 +428,44 @@ def _explains(node: ast.expr, module: Module) -> bool:
     while isinstance(parent, ast.expr | ast.keyword):
         child, parent = parent, module.parent(parent)
     return isinstance(parent, ast.Assert) and child is parent.msg
+
+
+def _is_index(node: ast.expr, module: Module) -> bool:
+    """Tell the index of ``torch.device(f"cuda:{...}")``: the rule on such devices has it."""
+    call = module.parent(node)
+    value = module.parent(call) if isinstance(call, ast.Call) else None
+    device = module.parent(value) if isinstance(value, ast.FormattedValue) else value
+    if isinstance(device, ast.JoinedStr):
+        return any(sink.node is device for sink in module.sinks)
+    return (
+        isinstance(device, ast.Call)
+        and len(device.args) > 1
+        and module.is_named(device.func, "torch.device")
+    )
+
+
+def _spares_refusal(node: ast.expr, module: Module) -> bool:
+    """Tell ``if torch.cuda.is_available() and not ...: raise``, which a TPU does well to skip.
+
+    So with ``if backend == "nccl" and not torch.cuda.is_available(): raise``.
+    """
+    child: ast.AST = node
+    parent = module.parent(node)
+    while isinstance(parent, ast.expr):
+        child, parent = parent, module.parent(parent)
+    return (
+        isinstance(parent, ast.If)
+        and child is parent.test
+        and isinstance(parent.test, ast.BoolOp)
+        and isinstance(parent.body[-1], ast.Raise)
+        and not parent.orelse
+        and (module.truth(parent.test) is False or _asks_for_nccl(parent.test))
+    )
+
+
+def _asks_for_nccl(test: ast.expr) -> bool:
+    words = (getattr(node, "attr", getattr(node, "value", "")) for node in descend(test))
+    return any(str(word).lower() == "nccl" for word in words)
 
 
 def _divides(node: ast.expr, module: Module) -> bool:

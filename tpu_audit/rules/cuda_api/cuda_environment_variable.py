@@ -107,6 +107,17 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            'import os\nenv.pop("CUDA_VISIBLE_DEVICES", None)\n'
+            'del os.environ["CUDA_VISIBLE_DEVICES"]\n',
+            lines=(2, 3),
+            severity=Severity.INFO,
+        ),
+        Case(
+            'import os\nlog.info("on %s", os.environ.get("CUDA_VISIBLE_DEVICES"))\n',
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
             lines=(2,),
             severity=Severity.INFO,
@@ -157,12 +168,24 @@ def _is_idle(node: ast.AST, name: str, module: Module) -> bool:
     parent: ast.AST | None = node
     while isinstance(parent, ast.expr):
         parent = module.parent(parent)
+        if isinstance(parent, ast.Call) and says(parent.func):
+            return True
         if isinstance(parent, ast.FormattedValue):
             return isinstance(module.statement(node), ast.Raise) or _says(parent, module)
+    if _is_removal(node, module):
+        return True
     statement = module.statement(node)
     value = statement.value if isinstance(statement, ast.Assign) else None
     idle = {"", "-1"} if name == "CUDA_VISIBLE_DEVICES" else {"", "0"}
     return isinstance(value, ast.Constant) and value.value in idle
+
+
+def _is_removal(node: ast.AST, module: Module) -> bool:
+    """Tell ``env.pop("NAME")`` and ``del os.environ["NAME"]``."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.ctx, ast.Del)
+    return isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") in {"pop", "unsetenv"}
 
 
 def _says(text: ast.AST, module: Module) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
@@ -12,7 +13,6 @@ from tpu_audit.rules.symbols.table import cuda_symbols, names_of
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -50,6 +50,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\nfrom dataclasses import dataclass, field\n@dataclass\nclass Graphs:\n"
+            "    loop: torch.cuda.CUDAGraph = field(default_factory=torch.cuda.CUDAGraph)\n",
+            lines=(5,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\ng = torch.cuda.CUDAGraph()\n"
             "with torch.cuda.graph(g, pool=torch.cuda.graph_pool_handle()):\n    y = f(x)\n",
             lines=(2, 3, 3),
@@ -78,5 +84,15 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         node,
         symbol_text.message(symbol, symbol.name),
         symbol_text.advice(symbol),
-        severity=symbol_text.severity(symbol, node, module),
+        severity=Severity.INFO
+        if _is_field(node, module)
+        else symbol_text.severity(symbol, node, module),
+    )
+
+
+def _is_field(node: ast.expr, module: Module) -> bool:
+    """Tell ``graph: CUDAGraph = field(default_factory=CUDAGraph)``: who makes the class asks."""
+    statement = module.statement(node)
+    return isinstance(statement, ast.AnnAssign) and isinstance(
+        module.parent(statement), ast.ClassDef
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.cuda_api import symbol_text
@@ -15,7 +16,6 @@ from tpu_audit.rules.symbols.table import OnTpu, Symbol, cuda_symbols, names_of
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.edits import Fix
@@ -64,6 +64,11 @@ RULE = Rule(
         Case("import torch\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n"),
     ),
     invalid=(
+        Case(
+            "import torch\nfrom .wrapper import Wrapper\ntorch.cuda.empty_cache()\n",
+            lines=(3,),
+            severity=Severity.INFO,
+        ),
         Case(
             "import torch\ndef free():\n    torch.cuda.empty_cache()  # now\n",
             lines=(3,),
@@ -127,7 +132,14 @@ def _severity(symbol: Symbol, node: ast.expr, module: Module) -> Severity:
     quiet = symbol.on_tpu is not OnTpu.NOTHING or symbol.name in _SWITCHES
     if quiet or is_told(node, module):
         return symbol_text.severity(symbol, node, module)
-    return Severity.WARNING
+    return Severity.INFO if _is_at_import(node, module) else Severity.WARNING
+
+
+def _is_at_import(node: ast.expr, module: Module) -> bool:
+    """Tell what a package's file calls when it is imported: there is nothing to free yet."""
+    context = module.context(node)
+    of_package = any(statement.level for statement in module.index.of(ast.ImportFrom))
+    return of_package and context.function is None and not context.loop_depth
 
 
 def _fix(node: ast.expr, symbol: Symbol, module: Module) -> Fix | None:

@@ -28,7 +28,7 @@ RULE = Rule(
     code="TPA212",
     name="cuda-out-of-memory",
     severity=Severity.WARNING,
-    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "CUDA out of memory*"),
+    words=("OutOfMemoryError", "CudaError", "DeferredCudaCallError", "memory"),
     docs=Docs(
         what='Finds `except torch.cuda.OutOfMemoryError`, and tests for the text "CUDA out of '
         'memory".',
@@ -77,10 +77,16 @@ RULE = Rule(
             fixed="try:\n    f()\nexcept RuntimeError as e:\n    if 'out of memory' in str(e):\n"
             "        g()\n",
         ),
+        Case("if 'cuda out of memory' in str(e).lower():\n    g()\n", lines=(1,)),
         Case(
             'SIGNS = ("CUDA out of memory.", "CUBLAS_STATUS")\ndef is_oom(e):\n'
             "    return any(sign in e.args[0] for sign in SIGNS)\n",
             lines=(1,),
+        ),
+        Case(
+            "import torch\nOOM = getattr(torch.cuda, 'OutOfMemoryError', MemoryError)\ntry:\n"
+            "    f()\nexcept OOM:\n    g()\n",
+            lines=(5,),
         ),
         Case(
             "import torch\nif isinstance(error, torch.cuda.OutOfMemoryError):\n    retry()\n",
@@ -98,6 +104,21 @@ RULE = Rule(
 @RULE.use(*names_of("TPA212"), _ANY_DEVICE)
 def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find handlers of the class, unless RuntimeError is handled too."""
+    for place in (node, *_kept_under(node, module)):
+        yield from _judged(place, name, module)
+
+
+def _kept_under(node: ast.expr, module: Module) -> list[ast.Name]:
+    """Return the uses of ``OOM`` after ``OOM = getattr(torch.cuda, "OutOfMemoryError", ...)``."""
+    statement = module.parent(node)
+    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Assign):
+        return []
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    uses = [use for name in names for use in module.index.names[name]]
+    return [use for use in uses if isinstance(use.ctx, ast.Load)]
+
+
+def _judged(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     handler = _handler(node, module)
     caught = handler is not None and not _catches_parent(handler, module)
     if caught or _is_asked_for(node, module):
@@ -110,7 +131,7 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         )
 
 
-@RULE.string(_TEXT)
+@RULE.string(_TEXT, _TEXT.lower())
 def check_text(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find the text where it is looked for, not where it is printed."""
     if _is_looked_for(constant, module):

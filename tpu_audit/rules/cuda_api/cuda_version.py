@@ -69,6 +69,13 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case(
+            "import subprocess as sp\nCMD = 'nvidia-smi --query-gpu=memory.free'\n"
+            "out = sp.check_output(CMD.split())\n"
+            "more = sp.run('nvidia-smi -L'.split())\n",
+            lines=(2, 4),
+            severity=Severity.WARNING,
+        ),
+        Case(
             "import os\nos.system(f'nvidia-smi -i {gpu} >> log')\n",
             lines=(2,),
             severity=Severity.WARNING,

@@ -24,6 +24,7 @@ _DDP_PAGE = (
 )
 _DEVICES = frozenset({"device_ids", "output_device"})
 
+_WRAPPED = re.compile(r"isinstance\(.*DataParallel\)$")
 _SEVERAL = re.compile(r"\bn(?:um)?_gpus? > 1\b")
 """A test for several GPUs, as PyTorch counts them for CUDA."""
 
@@ -31,9 +32,13 @@ RULE = Rule(
     code="TPA223",
     name="data-parallel",
     severity=Severity.ERROR,
-    words=("DataParallel", "data_parallel", "DistributedDataParallel", "DDP"),
+    words=(
+        *("DataParallel", "data_parallel", "DistributedDataParallel", "DDP"),
+        *("replicate", "parallel_apply", "scatter", "gather"),
+    ),
     docs=Docs(
-        what="Finds `torch.nn.DataParallel`, and `DistributedDataParallel` with `device_ids`.",
+        what="Finds `torch.nn.DataParallel` and the functions that it is made of (`replicate`, "
+        "`scatter`, `parallel_apply`, `gather`), and `DistributedDataParallel` with `device_ids`.",
         why="A process on a TPU has one device, index 0. `DataParallel` finds nothing to "
         "parallelise over, and fails where it is told of more devices. `DistributedDataParallel` "
         "sends inputs to the index in `device_ids`, which does not exist for any rank but 0.",
@@ -46,6 +51,10 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\nif isinstance(model, torch.nn.DataParallel):\n"
+            "    model = torch.nn.DataParallel(restore(model.module))\n"
+        ),
         Case(
             "import torch.nn as nn\nif self.args.n_gpu > 1 and not quantised:\n"
             "    model = nn.DataParallel(model)\n"
@@ -114,6 +123,11 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.ERROR,
         ),
+        Case(
+            "import torch.nn as nn\nnets = nn.parallel.replicate(net, [0, 1])\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
     ),
 )
 
@@ -131,6 +145,17 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         f"a process on a TPU has one device: `{name}` has nothing to parallelise over",
         "run one process a chip with `DistributedDataParallel` or `fully_shard`",
         severity=None if told else Severity.WARNING,
+        cause="DataParallel",
+    )
+
+
+@RULE.call(*(_PARALLEL + part for part in ("replicate", "scatter", "parallel_apply", "gather")))
+def check_part(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find the steps of single-process parallelism, written out."""
+    yield module.hit(
+        call.func,
+        f"`{name}` is for several devices in a process: a TPU's process has one",
+        "run one process a chip with `DistributedDataParallel` or `fully_shard`",
         cause="DataParallel",
     )
 
@@ -154,11 +179,15 @@ def check_ids(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 
 
 def _is_for_several(node: ast.AST, module: Module) -> bool:
-    """Tell whether ``if n_gpu > 1:`` guards ``node``: a process on a TPU counts no GPUs."""
+    """Tell whether ``if n_gpu > 1:`` guards ``node``: a process on a TPU counts no GPUs.
+
+    So with a test for a model that is wrapped already.
+    """
     child, parent = node, module.parent(node)
     while parent is not None and not isinstance(parent, ast.FunctionDef):
         guards = isinstance(parent, ast.If) and child in parent.body
-        if guards and isinstance(parent, ast.If) and _SEVERAL.search(module.code(parent.test)):
+        test = module.code(parent.test) if guards and isinstance(parent, ast.If) else ""
+        if _SEVERAL.search(test) or _WRAPPED.match(test):
             return True
         child, parent = parent, module.parent(parent)
     return False

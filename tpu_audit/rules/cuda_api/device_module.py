@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 _GET = "torch.get_device_module"
+SUBMODULES = frozenset({"amp", "nvtx"})
+"""Modules of ``torch.cuda`` that ``torch.tpu`` lacks."""
 _KNOWN = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "mlu", "musa", "mtia", "tpu"})
 
 
@@ -37,12 +39,12 @@ def uses_of_device_module(module: Module) -> Iterator[tuple[ast.expr, str]]:
 def attributes() -> frozenset[str]:
     """Return the names of ``torch.cuda`` that are no use in ``torch.tpu``: absent or internal."""
     tpu = tpu_names()
-    return frozenset(
+    return SUBMODULES | {
         last
         for name in cuda_symbols()
         for head, _, last in (name.rpartition("."),)
         if head == "torch.cuda" and (last not in tpu or tpu[last].internal)
-    )
+    }
 
 
 def is_device_module(node: ast.expr, module: Module, depth: int = _DEPTH) -> bool:
@@ -124,4 +126,8 @@ def _is_device_type(node: ast.expr, module: Module) -> bool:
     values = module.value(node)
     if values.complete or _is_refused(node, module):
         return False
+    if isinstance(node, ast.Name):
+        held = [binding.value for binding in module.scopes.bindings(node)]
+        if held and all(isinstance(v, ast.Attribute) and module.is_device(v) for v in held):
+            return True
     return module.is_device(node) or bool(_KNOWN & set(values.strings()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.cuda_api.device_module import uses_of_device_module
+from tpu_audit.rules.cuda_api.device_module import SUBMODULES, uses_of_device_module
 from tpu_audit.rules.cuda_api.guarding import replace_call
 from tpu_audit.rules.cuda_api.roles import call_of, is_probed
 from tpu_audit.rules.edits import Applicability
@@ -111,6 +111,16 @@ RULE = Rule(
             lines=(3,),
             severity=Severity.INFO,
         ),
+        Case(
+            "import torch\nclass Agent:\n    def scaler(self):\n"
+            "        return getattr(torch, self.device.type).amp.GradScaler()\n",
+            lines=(4,),
+        ),
+        Case(
+            "import torch\nkind = model.device.type\nmod = getattr(torch, kind, torch.cpu)\n"
+            "mod.reset_peak_memory_stats()\n",
+            lines=(4,),
+        ),
         Case("import torch\ncap = torch.get_device_module().get_device_capability()\n", lines=(2,)),
     ),
 )
@@ -141,7 +151,7 @@ def _hit(node: ast.expr, name: str, module: Module) -> Hit:
 
 
 def _of_cuda(name: str) -> str | None:
-    return cuda_symbols()[f"torch.cuda.{name}"].replacement
+    return None if name in SUBMODULES else cuda_symbols()[f"torch.cuda.{name}"].replacement
 
 
 def _fix(node: ast.expr, replacement: str | None, module: Module) -> Fix | None:

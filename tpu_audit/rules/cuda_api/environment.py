@@ -61,15 +61,37 @@ def _called(call: ast.Call, module: Module) -> Use | None:
 
 def is_run(constant: ast.Constant, module: Module) -> bool:
     """Tell whether a string, or the f-string or list that it is in, is run as a command."""
-    node: ast.AST = constant
+    if _runs(constant, module):
+        return True
+    statement = module.parent(constant)
+    names = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(
+        isinstance(use.ctx, ast.Load) and _runs(use, module)
+        for name in names
+        if isinstance(name, ast.Name)
+        for use in module.index.names[name.id]
+    )
+
+
+def _runs(command: ast.expr, module: Module) -> bool:
+    """Tell whether an expression, a part of it or what it is split into is run."""
+    node: ast.AST = command
     parent = module.parent(node)
-    while isinstance(parent, ast.JoinedStr | ast.List | ast.Tuple | ast.BinOp):
+    while isinstance(parent, ast.JoinedStr | ast.List | ast.Tuple | ast.BinOp) or (
+        isinstance(parent, ast.Attribute | ast.Call) and _splits(parent)
+    ):
         node, parent = parent, module.parent(parent)
     return (
         isinstance(parent, ast.Call)
         and node in parent.args
         and getattr(parent.func, "attr", getattr(parent.func, "id", "")) in RUNNERS
     )
+
+
+def _splits(node: ast.Attribute | ast.Call) -> bool:
+    """Tell ``command.split()`` and ``shlex.split(command)``, the method or the call."""
+    callee = node.func if isinstance(node, ast.Call) else node
+    return getattr(callee, "attr", "") == "split"
 
 
 def is_update(argument: ast.keyword, module: Module) -> bool:

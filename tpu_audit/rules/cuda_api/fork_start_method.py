@@ -78,6 +78,16 @@ RULE = Rule(
             "ctx = multiprocessing.get_context(method='spawn')\n",
         ),
         Case(
+            "kw = dict(num_workers=8, multiprocessing_context='fork')\n",
+            lines=(1,),
+            fixed="kw = dict(num_workers=8, multiprocessing_context='spawn')\n",
+        ),
+        Case(
+            "ctx = mp.get_context('fork')\nx = torch.ones(2)\n",
+            lines=(1,),
+            fixed="ctx = mp.get_context('spawn')\nx = torch.ones(2)\n",
+        ),
+        Case(
             "from torch.utils.data import DataLoader\n"
             'loader = DataLoader(ds, num_workers=8, multiprocessing_context="fork")\n',
             lines=(2,),
@@ -104,7 +114,9 @@ RULE = Rule(
 @RULE.string("fork")
 def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find the start method where it is given, in files that import PyTorch."""
-    if constant.value == "fork" and _is_start_method(constant, module) and _has_torch(module):
+    if constant.value != "fork" or not _is_start_method(constant, module):
+        return
+    if _is_of_loader(constant, module) or _has_torch(module):
         written = module.code(constant)
         yield module.hit(
             constant,
@@ -169,12 +181,21 @@ def _is_start_method(constant: ast.Constant, module: Module) -> bool:
     given = (
         parent.arg in _KEYWORDS if isinstance(parent, ast.keyword) else constant in call.args[:1]
     )
+    if _is_of_loader(constant, module):
+        return True
     callees = _CALLS | _TAKERS if isinstance(parent, ast.keyword) else _CALLS
     return given and getattr(call.func, "attr", getattr(call.func, "id", "")) in callees
 
 
+def _is_of_loader(constant: ast.Constant, module: Module) -> bool:
+    """Tell ``multiprocessing_context="fork"``, which loaders of PyTorch alone have."""
+    parent = module.parent(constant)
+    return isinstance(parent, ast.keyword) and parent.arg == "multiprocessing_context"
+
+
 def _has_torch(module: Module) -> bool:
-    return any(root.startswith("torch") for root in module.libraries.roots)
+    roots = module.libraries.roots
+    return any(root.startswith("torch") for root in roots) or "torch" in module.index.names
 
 
 def _fix(constant: ast.Constant, written: str, module: Module) -> Fix | None:

@@ -9,6 +9,7 @@ from tpu_audit.rules.cuda_api import process_groups as groups
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.devices import SinkKind, is_cuda
+from tpu_audit.rules.python.guards import Guarded, guard_of
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -59,9 +60,11 @@ RULE = Rule(
         ),
         Case("if backend == 'nccl':\n    log('using nccl')\n"),
         Case("if self.backend == 'nccl':\n    self.backend = 'cuda:nccl,cpu:gloo'\n"),
+        Case("import torch.distributed as dist\nif dist.is_nccl_available():\n    log()\n"),
         Case("print('nccl')\nlibraries = ['nccl', 'cudart']\n"),
         Case("p.add_argument('--backend', choices=['nccl', 'gloo'], default='gloo')\n"),
         Case("name: nccl\nlibs: [nccl]\n", filename="conf.yaml"),
+        Case("import torch.distributed as dist\nNCCL = dist.Backend.NCCL\n"),
     ),
     invalid=(
         Case(
@@ -85,6 +88,10 @@ RULE = Rule(
             lines=(2,),
         ),
         Case("import torch.distributed as dist\nb = dist.Backend.NCCL\n", lines=(2,)),
+        Case(
+            "import torch.distributed as dist\nassert dist.is_nccl_available(), 'NCCL'\n",
+            lines=(2,),
+        ),
         Case(
             'strategy = DDPStrategy(process_group_backend="nccl")\n',
             lines=(1,),
@@ -148,9 +155,18 @@ def check(module: Module) -> Iterator[Hit]:
 
 @RULE.use("torch.distributed.Backend.NCCL")
 def check_attribute(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
-    """Find the backend by its attribute, comparisons excepted."""
-    if not isinstance(module.parent(node), ast.Compare):
+    """Find the backend by its attribute, comparisons and other names for it excepted."""
+    parent = module.parent(node)
+    renamed = isinstance(parent, ast.Assign) and getattr(parent.targets[0], "id", "") == "NCCL"
+    if not isinstance(parent, ast.Compare) and not renamed:
         yield from _hit(node, Severity.ERROR, module)
+
+
+@RULE.use("torch.distributed.is_nccl_available")
+def check_demand(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find programs that stop without NCCL."""
+    if guard_of(node, module) is Guarded.DEMAND and not module.reach(node).dead:
+        yield module.hit(node, f"`{name}` is false on a TPU, and this code demands it", _ADVICE)
 
 
 @RULE.document()

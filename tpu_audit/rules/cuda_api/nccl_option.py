@@ -43,13 +43,15 @@ RULE = Rule(
         "nccl",
         "reduce",
         "recv",
+        "barrier",
         "monitored_barrier",
         "all_reduce_coalesced",
         "all_gather_coalesced",
     ),
     docs=Docs(
         what="Finds variables `NCCL_*` that code sets, `ProcessGroupNCCL`, `torch.cuda.nccl`, and "
-        "`reduce`, `monitored_barrier`, coalesced collectives and `recv` without a source.",
+        "`reduce`, `monitored_barrier`, coalesced collectives, `recv` without a source and "
+        "`barrier` with `device_ids`.",
         why="There is no NCCL on a TPU: the variables do nothing, and the classes are absent. "
         "TorchTPU's process group does not support the collectives named here.",
         example='os.environ["NCCL_P2P_DISABLE"] = "1"\ndist.reduce(loss, dst=0)',
@@ -92,6 +94,7 @@ RULE = Rule(
             "    dist.reduce(loss, dst=0)\n    dist.monitored_barrier()\n",
             lines=(3, 4),
         ),
+        Case("import torch.distributed as dist\ndist.barrier(device_ids=[rank])\n", lines=(2,)),
         Case("from torch import distributed as dist\nwho = dist.recv(buffer)\n", lines=(2,)),
         Case(
             "import torch\nprint(torch.cuda.nccl.version())\n", lines=(2,), severity=Severity.ERROR
@@ -159,6 +162,18 @@ def check_collective(call: ast.Call, name: str, module: Module) -> Iterator[Hit]
         else f"`{name}` is not supported by the process group of a TPU",
         f"write `{_DISTRIBUTED}{instead}`" if instead else "name the source: `src=`",
     )
+
+
+@RULE.call(_DISTRIBUTED + "barrier")
+def check_barrier(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find barriers that name devices."""
+    ids = keyword(call, "device_ids")
+    if isinstance(ids, ast.List):
+        yield module.hit(
+            ids,
+            f"`device_ids` of `{name}` is not supported by the process group of a TPU",
+            "leave `device_ids` out",
+        )
 
 
 def _variable(node: ast.AST, name: str, module: Module) -> Iterator[Hit]:

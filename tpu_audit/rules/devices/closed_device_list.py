@@ -75,6 +75,7 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case('assert device.type in ("cpu", "cuda"), device\n', lines=(1,)),
+        Case("if v not in ('cpu', 'cuda'):\n    raise ValueError(v)\n", lines=(1,)),
         Case(
             "import torch\n"
             "if q.device.type != 'cuda' or torch.cuda.get_device_capability()[0] < 9:\n"
@@ -119,6 +120,11 @@ RULE = Rule(
             "        n = 1\n    return n\n",
             lines=(2,),
         ),
+        Case(
+            'if device.type == "cuda":\n    n = 2\nelif device.type == "cpu":\n    n = 1\n'
+            "print(n)\n",
+            lines=(1,),
+        ),
     ),
 )
 
@@ -127,9 +133,12 @@ RULE = Rule(
 def check_test(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find tests whose failure raises, or leaves a variable without a value."""
     found = cuda_test(constant, module)
-    if found is None or is_foreign(module) or is_torch_device(found[1], module):
+    if found is None or is_foreign(module):
         return
-    test = found[0]
+    test, made = found[0], module.parent(constant)
+    is_text = not isinstance(made, ast.Call) or made is test
+    if is_text and is_torch_device(found[1], module):
+        return
     if is_of_cuda(test, module) or _is_for_old_versions(test, module):
         return
     if effect(test, module) is Effect.REJECTED:
@@ -307,7 +316,7 @@ def _names(arm: list[ast.stmt]) -> set[str]:
 def _is_bound_here_alone(name: str, top: ast.If, module: Module) -> bool:
     """Tell whether a function's variable is read after the arms, and bound in them alone."""
     function = module.context(top).function
-    if function is None or name in _parameters(function):
+    if function is not None and name in _parameters(function):
         return False
     uses = [n for n in module.index.names.get(name, ()) if module.context(n).function is function]
     inside = {*descend(top)}

@@ -6,21 +6,24 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import (
+    KINDS,
+    OVERRIDABLE,
     by_keyword,
     device_call,
-    has_owner,
-    is_compared,
     is_default,
     is_fallback,
-    is_foreign,
+    is_flagged,
     is_of_cuda,
     is_stored,
+    is_taken_back,
+    is_test_data,
     names_index,
+    only_compared,
     over_literal,
+    reaches_nothing,
 )
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
-from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.devices import is_cuda, is_indexed
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -33,12 +36,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
-_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
-"""Defaults can be overridden: another rule's."""
-_KINDS = (
-    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
-    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
-)
+_RAISES = 'the device "cuda" raises on a TPU: PyTorch is built without CUDA there'
+_STORED = 'a TPU has no device "cuda": what is placed there raises'
+_AUTOCAST = 'autocast for "cuda" warns on a TPU, and leaves the precision as it is'
 
 RULE = Rule(
     code="TPA101",
@@ -85,6 +85,17 @@ RULE = Rule(
             '    return torch.device("cuda")\n'
         ),
         Case('import torch\ns = torch.load(p, map_location=torch.device("cuda"))\n'),
+        Case('import torch\nseed(device.type == torch.device("cuda").type)\n'),
+        Case(
+            "import torch\ndef get(device):\n    if device == 'auto':\n        device = 'cuda'\n"
+            "    device = torch.device(device)\n"
+            "    if device.type == 'cuda' and not torch.cuda.is_available():\n"
+            "        return torch.device('cpu')\n    return device\n"
+        ),
+        Case(
+            'device_type = "npu" if is_npu_available() else "cuda"\n'
+            "n = len([d for d in places if torch.device(d).type == device_type])\n"
+        ),
     ),
     invalid=(
         Case(
@@ -108,6 +119,7 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('device = "cuda"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
+        Case('setattr(args, "device", "cuda")\n', lines=(1,), severity=Severity.WARNING),
         Case(
             'import torch\nwith torch.device("cuda"):\n    model = Net()\n',
             lines=(2,),
@@ -122,8 +134,17 @@ RULE = Rule(
         ),
         Case('p = MixedPrecision(device="cuda")\n', lines=(1,), severity=Severity.WARNING),
         Case("x.to(device or 'cuda')\n", lines=(1,), severity=Severity.WARNING),
+        Case("x.to('cuda' if self.use_cuda else 'cpu')\n", lines=(1,), severity=Severity.WARNING),
         Case('x.to(cfg.get("device", "cuda"))\n', lines=(1,), severity=Severity.WARNING),
         Case("x = f\"{y.to('cuda')}\"\n", lines=(1,)),
+        Case(
+            'from enum import Enum\nclass Device(str, Enum):\n    CPU = "cpu"\n    CUDA = "cuda"\n'
+            "model.to(Device.CUDA.value)\n",
+            lines=(5,),
+        ),
+        Case(
+            "def load(torch):\n    return torch.zeros(2, device=torch.device('cuda'))\n", lines=(2,)
+        ),
         Case(
             "from torch.distributed.device_mesh import init_device_mesh\n"
             'mesh = init_device_mesh("cuda", (8,))\n',
@@ -133,29 +154,33 @@ RULE = Rule(
 )
 
 
-@RULE.sink(*_KINDS)
+@RULE.sink(*KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the literals that reach a device; each is reported once, where it stands."""
-    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
-        return
-    if has_owner(sink, module):
+    if reaches_nothing(sink, module) or only_compared(sink, module):
         return
     weak = is_stored(sink)
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue
-        if is_of_cuda(possible.node, module):
+        if is_of_cuda(possible.node, module) or is_taken_back(possible, module):
             continue
-        if sink.kind is SinkKind.ENTRY and module.context(sink.node).test:
+        if is_test_data(sink, module):
             continue
-        if _is_constant(possible.node, module):
-            continue
+        place = possible.node
+        if _is_constant(place, module):
+            if module.statement(sink.node) is module.statement(place):
+                continue
+            place = sink.node
         mild = weak or is_fallback(possible, module) or _is_autocast(sink)
+        mild = mild or is_flagged(place, module)
+        effect = _STORED if weak else _RAISES
+        fixable = place is possible.node
         yield module.hit(
-            possible.node,
-            'the device "cuda" raises on a TPU: PyTorch is built without CUDA there',
+            place,
+            _AUTOCAST if _is_autocast(sink) else effect,
             "use the accelerator's device",
-            fix=over_literal(possible.node, module, Applicability.UNSAFE),
+            fix=over_literal(place, module, Applicability.UNSAFE) if fixable else None,
             severity=Severity.WARNING if mild else None,
         )
 
@@ -178,7 +203,7 @@ def _is_autocast(sink: DeviceSink) -> bool:
 
 def _is_of_another_rule(possible: Possible, module: Module) -> bool:
     """Tell defaults, which can be overridden, and devices with an index or by keyword."""
-    if is_indexed(possible) or possible.via in _DEFAULTS or is_default(possible.node, module):
+    if is_indexed(possible) or possible.via in OVERRIDABLE or is_default(possible.node, module):
         return True
     call = device_call(possible.node, module)
     return call is not None and (names_index(call) or by_keyword(call))

@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tpu_audit.rules.devices.literals import is_default, is_foreign, over_literal, parameters
+from tpu_audit.rules.devices.literals import (
+    OVERRIDABLE,
+    is_default,
+    is_foreign,
+    over_literal,
+    parameters,
+)
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python.devices import is_cuda
-from tpu_audit.rules.python.possible import Via
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
-_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
 
 RULE = Rule(
     code="TPA107",
@@ -111,7 +115,7 @@ def check_used(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     if module.reach(sink.node).dead:
         return
     for possible in module.value(sink.node):
-        if possible.via in _DEFAULTS or is_default(possible.node, module):
+        if possible.via in OVERRIDABLE or is_default(possible.node, module):
             yield from _hit(possible, module)
 
 

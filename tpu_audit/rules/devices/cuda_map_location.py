@@ -32,8 +32,8 @@ RULE = Rule(
         example='state = torch.load(path, map_location="cuda")',
         instead='state = torch.load(path, map_location="cpu")\nmodel.load_state_dict(state)\n'
         "model.to(device)",
-        fix_safety="Safe: loading a state dict into a module moves its tensors to where the "
-        "module's are.",
+        fix_safety="Safe where `load_state_dict` gets what is loaded, which copies it to where the "
+        "module's tensors are. Unsafe elsewhere: tensors that were on the GPU stay on the CPU.",
         references=("https://docs.pytorch.org/docs/stable/generated/torch.load.html",),
     ),
     valid=(
@@ -95,9 +95,33 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         sink.node,
         "loading to CUDA raises on a TPU: PyTorch is built without CUDA there",
         'load to `"cpu"`, then move the module',
-        fix=module.replace(sink.node, '"cpu"', Applicability.SAFE),
+        fix=module.replace(sink.node, '"cpu"', _level(sink, module)),
         severity=Severity.WARNING if _may_differ(sink.node, module) else None,
     )
+
+
+def _level(sink: DeviceSink, module: Module) -> Applicability:
+    """Return how safe it is to load to the CPU: wholly, if the tensors are copied from there."""
+    call = sink.call
+    if call is None:
+        return Applicability.UNSAFE
+    statement = module.parent(call)
+    taken: list[ast.expr] = [call]
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        uses = module.index.names[statement.targets[0].id]
+        taken = [use for use in uses if isinstance(use.ctx, ast.Load)]
+    safe = bool(taken) and all(_is_copied(one, module) for one in taken)
+    return Applicability.SAFE if safe else Applicability.UNSAFE
+
+
+def _is_copied(node: ast.expr, module: Module) -> bool:
+    """Tell ``module.load_state_dict(node["model"])`` and its like."""
+    child: ast.expr = node
+    parent = module.parent(node)
+    while isinstance(parent, ast.Subscript) and parent.value is child:
+        child, parent = parent, module.parent(parent)
+    callee = parent.func if isinstance(parent, ast.Call) and child in parent.args else None
+    return isinstance(callee, ast.Attribute) and callee.attr == "load_state_dict"
 
 
 def _is_cuda(node: ast.expr, module: Module) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.devices.literals import is_flagged
 from tpu_audit.rules.edits import Applicability, Edit
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.python.arguments import fits, method_name, prepended
@@ -51,6 +52,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\nclass T:\n    def move(self, x):\n        if self.use_cuda:\n"
+            "            x = x.cuda()\n        return x\n",
+            lines=(5,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             "from hqq.core.quantize import HQQLinear\nfor m in model.modules():\n"
             "    if isinstance(m, HQQLinear):\n        m.cuda(device)\n",
             lines=(4,),
@@ -92,6 +99,11 @@ RULE = Rule(
         Case("import torch\nx = x.cuda(*where)\n", lines=(2,)),
         Case('getattr(model, "cuda")()\n', lines=(1,)),
         Case(
+            'from operator import methodcaller\nxs = list(map(methodcaller("cuda"), xs))\n',
+            lines=(2,),
+        ),
+        Case('move = getattr(model, "cuda")\nmove()\n', lines=(1,)),
+        Case(
             "import torch\ndef test_move():\n    x.cuda()\n",
             filename="tests/test_move.py",
             lines=(3,),
@@ -106,12 +118,13 @@ def check(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
     """Find calls of ``.cuda`` on anything but an imported package."""
     if module.is_imported(receiver) or not _is_move(call) or _is_location(call, module):
         return
+    severity = Severity.WARNING if is_flagged(call, module) else None
     yield module.hit(
         call,
         "`.cuda()` raises on a TPU: PyTorch is built without CUDA there",
         _ADVICE,
         fix=_fix(call, module),
-        severity=Severity.INFO if _is_of_other_class(receiver, module) else None,
+        severity=Severity.INFO if _is_of_other_class(receiver, module) else severity,
         span=module.method_span(call),
     )
 
@@ -138,6 +151,25 @@ def check_unbound(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     word = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
     if isinstance(call, ast.Call) and word not in _ABOUT:
         yield module.hit(node, f"`{name}` raises on a TPU, built without CUDA", _ADVICE)
+
+
+@RULE.string("cuda")
+def check_taken(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find ``move = getattr(model, "cuda")``, to be called later."""
+    call = module.parent(constant)
+    if isinstance(call, ast.Call) and _name(call) == "methodcaller" and constant.value == "cuda":
+        yield module.hit(call, "`.cuda` raises on a TPU, built without CUDA", _ADVICE)
+    if not isinstance(call, ast.Call) or call.args[1:] != [constant] or constant.value != "cuda":
+        return
+    holder, use = call.args[0], module.parent(call)
+    called = isinstance(use, ast.Call) and use.func is call
+    of_package = module.is_imported(holder) or module.is_named(holder, "torch", "torch.version")
+    if _name(call) == "getattr" and not called and not of_package:
+        yield module.hit(call, "`.cuda` raises on a TPU, built without CUDA", _ADVICE)
+
+
+def _name(call: ast.Call) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def _is_move(call: ast.Call) -> bool:

@@ -57,6 +57,7 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case("from .imports import *\nt = LongTensor([1])\n"),
         Case(
             "from typing import Union\nimport torch\n"
             "Bools = Union[torch.BoolTensor, torch.cuda.BoolTensor]\n"
@@ -105,6 +106,7 @@ RULE = Rule(
             lines=(2,),
             severity=Severity.WARNING,
         ),
+        Case('x = x.type("torch.cuda.{}Tensor".format(kind))\n', lines=(1,)),
         Case('import torch\nok = x.type() == "torch.cuda.FloatTensor"\n', lines=(2,)),
     ),
 )
@@ -140,6 +142,12 @@ def _is_annotation(node: ast.expr, module: Module) -> bool:
 def check_text(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find the types' names where a type or a comparison takes them."""
     text, parent = str(constant.value), module.parent(constant)
+    if isinstance(parent, ast.Attribute) and parent.attr == "format":
+        made = module.parent(parent)
+        cast = module.parent(made) if made is not None else None
+        if isinstance(cast, ast.Call) and _is_cast(cast, module):
+            yield from _hit(constant, text, module)
+        return
     if _TEXT.fullmatch(text) is None or not isinstance(
         parent, ast.Call | ast.Compare | ast.Assign | ast.IfExp
     ):

@@ -34,6 +34,11 @@ _SAID = {
         "a TPU's tensor is not copied to the host, and NumPy cannot read it",
         "call `.cpu()` on any device",
     ),
+    Effect.TO_HOST: (
+        Severity.WARNING,
+        "a TPU's tensor is copied to the host here, and worked on there",
+        "let through any device, or ask for those that lack the op",
+    ),
     Effect.LEFT_BEHIND: (
         Severity.WARNING,
         "on a TPU nothing is moved to the device, since it is not CUDA",
@@ -145,6 +150,16 @@ RULE = Rule(
             lines=(1,),
             severity=Severity.INFO,
         ),
+        Case(
+            "if x.device.type not in ('cuda', 'cpu'):\n    x = x.cpu()\nz = fold(x)\n",
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            "import torch\nif device == torch.device('cuda'):\n    y = y.cpu()\nz = y.numpy()\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
         Case("fast = 'cuda' in str(device) and n % 8 == 0\n", lines=(1,), severity=Severity.INFO),
     ),
 )
@@ -157,7 +172,8 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     if found is None or is_foreign(module):
         return
     test, device = found
-    if is_torch_device(device, module) or module.truth(test) is None:
+    is_text = not isinstance(module.parent(constant), ast.Call) or module.parent(constant) is test
+    if (is_text and is_torch_device(device, module)) or module.truth(test) is None:
         return
     changed = lasting_effect(test, module)
     if changed in {Effect.NOTHING, Effect.REJECTED, Effect.KERNEL}:

@@ -62,6 +62,8 @@ RULE = Rule(
             lines=(3,),
             fixed="import torch\ndef f(d: torch.device):\n    return d.type in ('mps', 'cpu')\n",
         ),
+        Case("if images.device != 'cpu':\n    images = images.cpu()\n", lines=(1,)),
+        Case("ok = model.device == 'cuda:0'\n", lines=(1,)),
         Case('ok = any(p.device == "cuda" for p in net.parameters())\n', lines=(1,)),
         Case('ok = next(model.parameters()).device == "cuda:0"\n', lines=(1,)),
         Case(

@@ -23,6 +23,8 @@ _RANK = re.compile(
     re.IGNORECASE,
 )
 """Names of numbers that differ from process to process."""
+_LOCAL = frozenset({"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"})
+"""Environment variables that number the processes of a host."""
 _NEAR = frozenset({Via.LITERAL, Via.VARIABLE, Via.ATTRIBUTE})
 """How a number that is meant comes there; a default may be overridden."""
 
@@ -57,6 +59,8 @@ RULE = Rule(
         Case("import torch\nmodel.to(device=1)\n", lines=(2,)),
         Case("import torch\ndev = torch.device(local_rank)\n", lines=(2,)),
         Case("import torch\nx = torch.zeros(2, device=self.gpu_id)\n", lines=(2,)),
+        Case("from ultralytics import YOLO\nYOLO(p).train(device=[0, 1])\n", lines=(2,)),
+        Case("import os\nmodel.to(int(os.environ['LOCAL_RANK']))\n", lines=(2,)),
         Case("import torch\nGPU = 2\nx = x.to(GPU)\n", lines=(3,)),
     ),
 )
@@ -65,6 +69,12 @@ RULE = Rule(
 @RULE.sink(SinkKind.TO, SinkKind.DEVICE, SinkKind.KEYWORD)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the numbers, and the names that hold a rank."""
+    if _is_list(sink.node) and "ultralytics" in module.libraries.roots:
+        yield module.hit(
+            sink.node,
+            "a process on a TPU sees one device: a list of numbers means CUDA's",
+            "leave `device` out, or pass the accelerator's device",
+        )
     if sink.kind is SinkKind.KEYWORD and not _is_pytorch(sink, module):
         return
     indices = _indices(sink.node, module)
@@ -81,6 +91,12 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
         "use the accelerator's device without an index",
         severity=Severity.INFO if first else None,
     )
+
+
+def _is_list(node: ast.expr) -> bool:
+    """Tell ``device=[0, 1]``, which Ultralytics takes."""
+    items = node.elts if isinstance(node, ast.List) else []
+    return bool(items) and all(type(getattr(item, "value", "")) is int for item in items)
 
 
 def _is_pytorch(sink: DeviceSink, module: Module) -> bool:
@@ -103,10 +119,29 @@ def _indices(node: ast.expr, module: Module) -> set[int]:
 
 def _is_rank(node: ast.expr, module: Module) -> bool:
     """Tell whether a name that looks like an index holds no text, as far as the file tells."""
+    if any(map(_is_local_rank, _held(node, module))):
+        return True
     word = getattr(node, "attr", getattr(node, "id", ""))
     if not isinstance(word, str) or _RANK.search(word) is None:
         return False
     return not module.value(node).strings() and not _is_made(node, module)
+
+
+def _held(node: ast.expr, module: Module) -> list[ast.expr]:
+    if not isinstance(node, ast.Name):
+        return [node]
+    return [b.value for b in module.scopes.bindings(node) if b.value is not None]
+
+
+def _is_local_rank(node: ast.expr) -> bool:
+    """Tell ``int(os.environ["LOCAL_RANK"])``, ``int(os.getenv("SLURM_LOCALID", 0))``."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "int" or not node.args:
+        return False
+    read = node.args[0]
+    key = read.slice if isinstance(read, ast.Subscript) else None
+    if isinstance(read, ast.Call) and read.args:
+        key = read.args[0]
+    return getattr(key, "value", None) in _LOCAL
 
 
 def _is_made(node: ast.expr, module: Module) -> bool:

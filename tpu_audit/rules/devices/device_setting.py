@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.files.lightning import trainer_entries
+from tpu_audit.rules.infrastructure.environment import variables
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"(?:[a-z0-9]+_)*device|device_type|accelerator(?:_type)?|torchdevice|gpu")
 _FLAG = frozenset({"use_cuda", "use_gpu", "enable_cuda", "cuda"})
+_VALUE = re.compile(r"cuda(?::\d+)?|gpu")
+_OPTION = re.compile(r"--(?:[\w-]+\.)*(?:[\w-]+[_-])?(?:device|accelerator)")
+_OVERRIDE = re.compile(
+    r"(?:--|\+{1,2})?(?:[\w-]+\.)*(?:\w+_)?(?:device|accelerator)=(?:cuda(?::\d+)?|gpu)"
+)
+"""``--device=cuda``, ``model.device=cuda:0``, ``--trainer.accelerator=gpu``."""
+_VARIABLE = re.compile(r"(?:\w+_)?DEVICE|ACCELERATOR")
+_OTHERS = frozenset({"echo", "docker", "podman", "nerdctl", "qemu-system-x86_64", "losetup"})
+"""Programs that have devices of another kind, or only say something."""
+_LISTS = (("devices",), ("device",), ("cuda_devices",))
+"""Keys that hold a list of devices."""
 _DEVICE = re.compile(r"cuda(?::\d+(?:,\d+)*)?")
 _OF_OTHER_RULES = frozenset(
     {"kubernetes", "compose", "helm", "ci", "conda", "lock", "constraints", "accelerate"}
@@ -54,6 +66,8 @@ RULE = Rule(
             filename=".github/workflows/t.yml",
         ),
         Case("trainer:\n  accelerator: gpu\n  devices: 2\n", filename="conf.yaml"),
+        Case("docker run --device nvidia.com/gpu=all x\necho --device cuda\n", filename="a.sh"),
+        Case("python t.py --device cpu --name cuda\nDEVICE=cpu\n", filename="a.sh"),
     ),
     invalid=(
         Case(
@@ -63,6 +77,17 @@ RULE = Rule(
             columns=(11, 16),
         ),
         Case('{"model": {"device": "cuda"}}\n', filename="config.json", lines=(1,)),
+        Case(
+            "python a.py --device cuda:0\npython b.py model.device=cuda trainer=gpu\n"
+            "export EVAL_DEVICE=cuda\npython c.py --trainer.accelerator=gpu\n",
+            filename="run.sh",
+            lines=(1, 2, 3, 4),
+        ),
+        Case(
+            'FROM x\nENV DEVICE=cuda\nCMD ["python", "a.py", "--device", "cuda"]\n',
+            filename="Dockerfile",
+            lines=(2, 3),
+        ),
         Case('[run]\neval_device = "cuda:1"\n', filename="settings.toml", lines=(2,)),
         Case("[run]\ndevice = cuda\n", filename="run.cfg", lines=(2,)),
         Case(
@@ -101,6 +126,27 @@ def check(document: Document) -> Iterator[Hit]:
             )
 
 
+@RULE.document()
+def check_commands(document: Document) -> Iterator[Hit]:
+    """Find options of commands, hydra's overrides, and environment variables."""
+    for command in document.commands:
+        for before, word in zip(command.words, command.words[1:], strict=False):
+            option = _OPTION.fullmatch(before.text) and _VALUE.fullmatch(word.text)
+            if (option or _OVERRIDE.fullmatch(word.text)) and command.name not in _OTHERS:
+                yield document.hit(
+                    word.span,
+                    f"`{word.text}` asks for CUDA, which no TPU host has",
+                    "leave the device to the program, which asks for the accelerator",
+                )
+    for variable in variables(document):
+        if _VARIABLE.fullmatch(variable.name) and _VALUE.fullmatch(variable.value):
+            yield document.hit(
+                variable.key_span,
+                f"`{variable.name}` asks for CUDA, which no TPU host has",
+                "leave the device to the program, which asks for the accelerator",
+            )
+
+
 def _is_data(document: Document) -> bool:
     """Tell a JSON file that holds data rather than settings."""
     if document.kind != "json":
@@ -110,6 +156,8 @@ def _is_data(document: Document) -> bool:
 
 
 def _is_setting(entry: Entry) -> bool:
+    if isinstance(entry.key, int) and entry.keys[-2:-1] in _LISTS:
+        return _is_cuda(entry)
     if not isinstance(entry.key, str) or entry.container:
         return False
     key = entry.key.lower().replace("-", "_")

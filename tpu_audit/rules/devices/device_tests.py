@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,8 @@ class Effect(Enum):
     """Mixed precision is off."""
     COPY = auto()
     """A device's tensor is not copied to the host before it is read there."""
+    TO_HOST = auto()
+    """A device's tensor is copied to the host, to be worked on there."""
     LEFT_BEHIND = auto()
     """Something is not moved to the device, or made on the host."""
     KERNEL = auto()
@@ -56,7 +58,7 @@ class Effect(Enum):
     """Other statements run."""
 
 
-_LASTING = (Effect.LEFT_BEHIND, Effect.COPY, Effect.NO_AUTOCAST)
+_LASTING = (Effect.LEFT_BEHIND, Effect.COPY, Effect.TO_HOST, Effect.NO_AUTOCAST)
 """What a flag's later use may cost, the worst first."""
 
 
@@ -76,21 +78,30 @@ def cuda_test(constant: ast.Constant, module: Module) -> tuple[ast.expr, ast.exp
     """Return the test that ``"cuda"`` is part of, and the device that it asks for.
 
     ``device.type == "cuda"``, ``"cuda" in str(device)``, ``kind in ("cuda", "xpu")``,
-    ``name.startswith("cuda")``. None where the string is for something else.
+    ``name.startswith("cuda")``, ``device == torch.device("cuda")``. None where the string is for
+    something else.
     """
     if str(constant.value).lower().partition(":")[0] != "cuda":
         return None
     node: ast.expr = constant
     parent = module.parent(constant)
+    if isinstance(parent, ast.Call) and module.is_named(parent.func, "torch.device"):
+        node, parent = parent, module.parent(parent)
     if isinstance(parent, ast.Tuple | ast.List | ast.Set):
         node, parent = parent, module.parent(parent)
     found: tuple[ast.expr, ast.expr] | None = None
+    listed = isinstance(node, ast.Tuple | ast.List | ast.Set) and _names_cpu(node)
     if isinstance(parent, ast.Compare) and len(parent.ops) == 1:
         right = parent.comparators[0]
         found = parent, (right if parent.left is node else parent.left)
     elif isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "startswith":
         found = (parent, parent.func.value) if isinstance(parent.func, ast.Attribute) else None
-    return found if found and is_device(found[1], module) else None
+    return found if found and (listed or is_device(found[1], module)) else None
+
+
+def _names_cpu(kinds: ast.Tuple | ast.List | ast.Set) -> bool:
+    """Tell a list of devices by its items, whatever is looked up in it."""
+    return any(isinstance(kind, ast.Constant) and kind.value == "cpu" for kind in kinds.elts)
 
 
 def is_device(node: ast.expr, module: Module) -> bool:
@@ -99,9 +110,13 @@ def is_device(node: ast.expr, module: Module) -> bool:
     return module.is_device(node) and _NO_DEVICE.search(str(word)) is None
 
 
-def effect(atom: ast.expr, module: Module) -> Effect:
-    """Return what changes on a TPU because a test for CUDA is false there."""
+def effect(atom: ast.expr, module: Module, *, negated: bool = False) -> Effect:
+    """Return what changes on a TPU because a test for CUDA is false there.
+
+    ``negated``: the atom is a name for the test's opposite.
+    """
     use = _use(atom, module)
+    use = replace(use, positive=use.positive is not negated)
     if use.decided or _knows_tpu(use, module):
         return Effect.NOTHING
     if isinstance(use.parent, ast.keyword):
@@ -143,13 +158,15 @@ def lasting_effect(atom: ast.expr, module: Module) -> Effect:
         for use in module.index.names[target.id]
         if isinstance(use.ctx, ast.Load) and module.context(use).function is function
     ]
-    later = {effect(use, module) for use in uses}
+    negated = not _use(atom, module).positive
+    later = {effect(use, module, negated=negated) for use in uses}
     return next((one for one in _LASTING if one in later), changed)
 
 
 def _use(atom: ast.expr, module: Module) -> _Use:
     positive = not (isinstance(atom, ast.Compare) and isinstance(atom.ops[0], _NEGATIVE))
-    node, parent, decided = atom, module.parent(atom), False
+    decided = False
+    node, parent = _asked_of_all(atom, module.parent(atom), module)
     while isinstance(parent, ast.BoolOp | ast.UnaryOp | ast.NamedExpr):
         if isinstance(parent, ast.UnaryOp):
             positive = positive is not isinstance(parent.op, ast.Not)
@@ -157,7 +174,20 @@ def _use(atom: ast.expr, module: Module) -> _Use:
             others = (value for value in parent.values if value is not node)
             decided = decided or any(_decides(parent, other, module) for other in others)
         node, parent = parent, module.parent(parent)
+        node, parent = _asked_of_all(node, parent, module)
     return _Use(node, parent, positive, decided)
+
+
+def _asked_of_all(
+    node: ast.expr, parent: ast.AST | None, module: Module
+) -> tuple[ast.expr, ast.AST | None]:
+    """Step out of ``all(... for t in tensors)``, which asks the same of several."""
+    if not isinstance(parent, ast.GeneratorExp | ast.ListComp) or parent.elt is not node:
+        return node, parent
+    call = module.parent(parent)
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in {"all", "any"}:
+        return node, parent
+    return call, module.parent(call)
 
 
 def _decides(operator: ast.BoolOp, other: ast.expr, module: Module) -> bool:
@@ -265,9 +295,26 @@ def _compared(
         return Effect.COPY
     if any(_moves(node, module) for arm in cuda for node in descend(arm)):
         return Effect.LEFT_BEHIND
+    if (reading := _reading(cuda, other, choice, module)) is not None:
+        return reading
     if any(_is_kernel(node) for arm in (*cuda, choice.test) for node in descend(arm)):
         return Effect.KERNEL
     return Effect.VALUE if isinstance(choice, ast.IfExp) else Effect.WAY
+
+
+def _reading(
+    cuda: Sequence[ast.AST],
+    other: Sequence[ast.AST],
+    choice: ast.If | ast.IfExp,
+    module: Module,
+) -> Effect | None:
+    """Return what the arm that a TPU takes does with the host, where CUDA's arm does not."""
+    if _calls(other, "cpu"):
+        both = _calls([*cuda, *_after(cuda, choice, module)], "cpu") or _calls(other, "numpy")
+        return None if both else Effect.TO_HOST
+    if _calls(other, "numpy") and not _calls([module.context(choice).function or choice], "cpu"):
+        return Effect.COPY
+    return None
 
 
 def _after(
@@ -285,10 +332,15 @@ def _collapses(cuda: Sequence[ast.AST], other: Sequence[ast.AST], module: Module
     return any(
         a is not None
         and b is not None
-        and any(is_cuda(p) for p in module.value(a))
+        and (_is_own_device(a) or any(is_cuda(p) for p in module.value(a)))
         and any(p.value == "cpu" for p in module.value(b))
         for a, b in pairs
     )
+
+
+def _is_own_device(node: ast.expr) -> bool:
+    """Tell ``x.get_device()``, which is not the CPU's."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get_device"
 
 
 def _value(node: ast.AST) -> ast.expr | None:

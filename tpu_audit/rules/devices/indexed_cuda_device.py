@@ -6,23 +6,25 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.devices.literals import (
+    KINDS,
+    OVERRIDABLE,
     by_keyword,
     device_call,
-    has_owner,
-    is_compared,
     is_default,
     is_fallback,
-    is_foreign,
+    is_flagged,
     is_of_cuda,
     is_stored,
+    is_taken_back,
+    is_test_data,
     names_index,
     over_literal,
+    reaches_nothing,
     says_cuda,
 )
 from tpu_audit.rules.devices.several import several
 from tpu_audit.rules.edits import Applicability
-from tpu_audit.rules.python.devices import SinkKind, is_cuda, is_indexed
-from tpu_audit.rules.python.possible import Via
+from tpu_audit.rules.python.devices import is_cuda, is_indexed
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.possible import Possible
 
 _DEVICE = 'torch.accelerator.current_accelerator() or torch.device("cpu")'
-_DEFAULTS = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
+_RAISES = "a CUDA device with an index raises on a TPU, where a process sees one device"
+_STORED = "a TPU has no CUDA device, and a process sees one device: what is placed there raises"
 
 RULE = Rule(
     code="TPA102",
@@ -62,12 +65,17 @@ RULE = Rule(
         Case('label = "cuda:0"\nprint(f"cuda:{label}")\n'),
         Case("import torch\nif torch.cuda.is_available():\n    x = x.to(f'cuda:{rank}')\n"),
         Case('import torch\nx = x.to("cuda")\n'),
+        Case(
+            "import torch\ndevice = f'cuda:{rank}'\nif not torch.cuda.is_available():\n"
+            "    device = 'cpu'\nx = x.to(device)\n"
+        ),
         Case('def load(path, device="cuda:0"):\n    return open(path)\n'),
         Case("import torch\ndef f(kind='cuda', i=0):\n    return torch.device(f'{kind}:{i}')\n"),
         Case('import torch\ns = torch.load(p, map_location=torch.device("cuda", 0))\n'),
         Case('import torch\ntorch.cuda.set_device(torch.device("cuda:0"))\n'),
         Case('parts = [b.to(f"cuda:{i % n}") for i, b in enumerate(blocks)]\n'),
         Case('import jax\nfrom lib import put\nx = put(x, device="cuda:0")\n'),
+        Case("class Warp:\n    def __init__(self):\n        self.device = 'cuda:0'\n"),
     ),
     invalid=(
         Case(
@@ -98,6 +106,12 @@ RULE = Rule(
             lines=(3,),
         ),
         Case('a = a.to("cuda:0")\nb = b.to("cuda:1")\n', lines=(1,)),
+        Case(
+            "import torch\ngpus = find(rank)\n"
+            "d = torch.device('cuda', index=gpus[0]) if gpus else torch.device('cpu')\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
         Case("CFG = dict(device='cuda:0')\n", lines=(1,), severity=Severity.WARNING),
         Case('device = f"cuda:{local_rank}"\nrun(device)\n', lines=(1,), severity=Severity.WARNING),
         Case(
@@ -109,29 +123,24 @@ RULE = Rule(
 )
 
 
-@RULE.sink(
-    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
-    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
-)
+@RULE.sink(*KINDS)
 def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     """Find the strings with an index that reach a device."""
-    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
-        return
-    if has_owner(sink, module):
+    if reaches_nothing(sink, module):
         return
     beside = several(module)
     for possible in module.value(sink.node):
-        if not _has_index(possible, module) or possible.via in _DEFAULTS:
+        if not _has_index(possible, module) or possible.via in OVERRIDABLE:
             continue
-        if possible.node in beside:
+        if possible.node in beside or is_taken_back(possible, module):
             continue
-        if is_default(possible.node, module) or _is_test_data(sink, module):
+        if is_default(possible.node, module) or is_test_data(sink, module):
             continue
         weak = is_stored(sink) or _needs_nccl(sink.node, module)
-        weak = weak or is_fallback(possible, module)
+        weak = weak or is_fallback(possible, module) or is_flagged(possible.node, module)
         yield module.hit(
             possible.node,
-            "a CUDA device with an index raises on a TPU, where a process sees one device",
+            _STORED if is_stored(sink) else _RAISES,
             "use the accelerator's device without an index",
             fix=over_literal(possible.node, module, Applicability.UNSAFE),
             severity=Severity.WARNING if weak else None,
@@ -145,10 +154,6 @@ def _has_index(possible: Possible, module: Module) -> bool:
     if call is not None and by_keyword(call):
         return False
     return is_indexed(possible) or (call is not None and names_index(call))
-
-
-def _is_test_data(sink: DeviceSink, module: Module) -> bool:
-    return sink.kind is SinkKind.ENTRY and module.context(sink.node).test
 
 
 def _needs_nccl(node: ast.expr, module: Module) -> bool:

@@ -33,6 +33,10 @@ _SAID = {
         Severity.ERROR,
         "`is_cuda` is false for a TPU's tensor: what meets it is made on the CPU",
     ),
+    Effect.TO_HOST: (
+        Severity.WARNING,
+        "`is_cuda` is false for a TPU's tensor, which is copied to the host and worked on there",
+    ),
     Effect.NO_AUTOCAST: (
         Severity.WARNING,
         "`is_cuda` is false for a TPU's tensor: mixed precision is off",
@@ -113,7 +117,24 @@ RULE = Rule(
             fixed='if ((a + b).device.type == "cpu"):\n    c = sort(c)\nelse:\n    c = c.topk(k)\n',
         ),
         Case("if x.is_cuda:\n    y = my_cuda_op(x)\n", lines=(1,), severity=Severity.INFO),
+        Case(
+            "import torch\nif x.is_cuda or torch.backends.mkl.is_available():\n    y = x.stft()\n"
+            "else:\n    y = librosa.stft(x.numpy())\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case("flag = next(model.parameters()).is_cuda\n", lines=(1,), severity=Severity.INFO),
+        Case(
+            "import torch\nd = x.get_device() if x.is_cuda else torch.device('cpu')\n",
+            lines=(2,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "if all(t.is_cuda for t in ts):\n    y = ext.fused(*ts)\nelse:\n"
+            "    y = slow([t.numpy() for t in ts])\n",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
         Case(
             "on = next(model.parameters()).is_cuda\nx = [t.cuda() if on else t for t in x]\n",
             lines=(1,),
@@ -131,13 +152,23 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
     changed = lasting_effect(attribute, module)
     if changed is Effect.NOTHING:
         return
-    severity, message = _SAID.get(changed, _NOTE)
+    severity, message = _NOTE if _is_one_way(attribute, module) else _SAID.get(changed, _NOTE)
     yield module.hit(
         attribute,
         message,
         'ask for `x.device.type != "cpu"`, or move to `x.device` without asking',
         severity=severity,
         fix=_fix(attribute, module) if severity is not Severity.INFO else None,
+    )
+
+
+def _is_one_way(attribute: ast.Attribute, module: Module) -> bool:
+    """Tell ``x.is_cuda or mkl.is_available()``, which may hold for other reasons."""
+    parent = module.parent(attribute)
+    return (
+        isinstance(parent, ast.BoolOp)
+        and isinstance(parent.op, ast.Or)
+        and any(module.truth(value) is None for value in parent.values)
     )
 
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.choices import depends_on_availability
 from tpu_audit.rules.python.devices import SinkKind
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.possible import Via
@@ -35,9 +36,32 @@ _PYTORCH = frozenset(
         *("timm", "torchvision", "torchaudio", "sentence_transformers", "peft", "trl"),
     }
 )
+_FRAMEWORKS = _OWN_DEVICES | {"jax", "flax", "tensorflow"}
+_FLAG = re.compile(r"(?<!multi)(?:^|_)(?:cuda|gpus?)(?:_|$)", re.IGNORECASE)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = frozenset({"dict", "Namespace", "SimpleNamespace", "update", "setdefault"})
 _OF_CUDA = re.compile(r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime)", re.IGNORECASE)
 """Classes that stand for CUDA in a library that has others beside."""
+
+KINDS = (
+    *(SinkKind.DEVICE, SinkKind.TO, SinkKind.KEYWORD, SinkKind.DEFAULT),
+    *(SinkKind.ASSIGNED, SinkKind.ENTRY),
+)
+"""Where a literal counts as a device."""
+OVERRIDABLE = frozenset({Via.DEFAULT, Via.FIELD, Via.OPTION})
+"""How values come that a caller can replace: the rule on defaults reports these."""
+
+
+def reaches_nothing(sink: DeviceSink, module: Module) -> bool:
+    """Tell a device that no rule on literals reports: never made, not PyTorch's, or another's."""
+    if module.reach(sink.node).dead or is_foreign(module) or is_compared(sink.call, module):
+        return True
+    return has_owner(sink, module)
+
+
+def is_test_data(sink: DeviceSink, module: Module) -> bool:
+    """Tell an entry of a table in a test."""
+    return sink.kind is SinkKind.ENTRY and module.context(sink.node).test
 
 
 def says_cuda(node: ast.expr) -> bool:
@@ -47,9 +71,14 @@ def says_cuda(node: ast.expr) -> bool:
 
 
 def is_of_cuda(node: ast.AST, module: Module) -> bool:
-    """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU."""
+    """Tell whether code is in a class for CUDA alone, which nothing picks on a TPU.
+
+    So in one that stands for another framework: JAX's devices are none of PyTorch's.
+    """
     owner = module.classes.enclosing(node)
-    return owner is not None and _OF_CUDA.search(owner.name) is not None
+    return owner is not None and (
+        owner.name.lower() in _FRAMEWORKS or _OF_CUDA.search(owner.name) is not None
+    )
 
 
 def has_owner(sink: DeviceSink, module: Module) -> bool:
@@ -81,6 +110,31 @@ def is_fallback(possible: Possible, module: Module) -> bool:
     return any(getattr(side, "value", 0) is None for side in parent.test.comparators)
 
 
+def is_flagged(node: ast.expr, module: Module) -> bool:
+    """Tell ``"cuda" if self.use_gpu else "cpu"`` where another file sets the flag.
+
+    By its user, or by asking whether there is CUDA: then a TPU is left to the CPU instead.
+    """
+    child: ast.AST = node
+    parent = module.parent(node)
+    while parent is not None and not isinstance(parent, _DEFINITIONS):
+        if isinstance(parent, ast.If | ast.IfExp):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            if child in body and _is_far_flag(parent.test, module):
+                return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
+def _is_far_flag(test: ast.expr, module: Module) -> bool:
+    word = getattr(test, "attr", getattr(test, "id", ""))
+    return (
+        isinstance(test, ast.Name | ast.Attribute)
+        and _FLAG.search(word) is not None
+        and not any(possible.value for possible in module.value(test))
+    )
+
+
 def device_call(literal: ast.expr, module: Module) -> ast.Call | None:
     """Return the ``torch.device(...)`` that is made of a literal."""
     parent = module.parent(literal)
@@ -104,8 +158,45 @@ def by_keyword(call: ast.Call) -> bool:
 
 
 def is_compared(call: ast.Call | None, module: Module) -> bool:
-    """Tell ``device == torch.device("cuda")``: it asks, and moves nothing."""
-    return call is not None and isinstance(module.parent(call), ast.Compare)
+    """Tell ``device == torch.device("cuda")`` and ``torch.device("cuda").type``: they only ask."""
+    parent = module.parent(call) if call is not None else None
+    if isinstance(parent, ast.Attribute):
+        return parent.attr == "type" and module.is_named(call.func, "torch.device")  # type: ignore[union-attr] # it has a parent
+    return isinstance(parent, ast.Compare)
+
+
+def only_compared(sink: DeviceSink, module: Module) -> bool:
+    """Tell a kind of device that the file keeps to compare with, and to show."""
+    statement = module.parent(sink.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    uses = module.index.names[statement.targets[0].id]
+    reads = [module.parent(use) for use in uses if isinstance(use.ctx, ast.Load)]
+    return bool(reads) and all(isinstance(at, ast.Compare | ast.FormattedValue) for at in reads)
+
+
+def is_taken_back(possible: Possible, module: Module) -> bool:
+    """Tell a device for which the CPU is put where CUDA turns out not to be available.
+
+    By an ``if not torch.cuda.is_available():`` further down that assigns or returns another.
+    """
+    statement: ast.AST | None = module.statement(possible.node)
+    while isinstance(statement, ast.stmt) and not isinstance(statement, _DEFINITIONS):
+        block = module.index.block(statement)
+        below = block[block.index(statement) + 1 :] if statement in block else []
+        if any(isinstance(one, ast.If) and _takes_back(one, module) for one in below):
+            return True
+        statement = module.parent(statement)
+    return False
+
+
+def _takes_back(later: ast.If, module: Module) -> bool:
+    test = later.test
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    returned = any(isinstance(one, ast.Assign | ast.Return) for one in later.body)
+    return returned and any(
+        module.truth(part) is True and depends_on_availability(module, part) for part in parts
+    )
 
 
 def is_default(literal: ast.expr, module: Module) -> bool:

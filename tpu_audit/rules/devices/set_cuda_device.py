@@ -60,6 +60,11 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\nwith torch.cuda.device_of(x):\n    y = run(x)\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\ntorch.cuda.set_device(rank)\nx = 1\n",
             lines=(2,),
             columns=(1,),
@@ -100,12 +105,15 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
 
 @RULE.call("torch.cuda.device", "torch.cuda.device_of")
 def check_block(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
-    """Find ``with torch.cuda.device(...)``."""
+    """Find ``with torch.cuda.device(...)``; that of a tensor not on CUDA does nothing."""
+    follows = name.endswith("device_of")
+    effect = "does nothing" if follows else "raises"
     if isinstance(module.parent(call), ast.withitem) and not is_of_cuda(call, module):
         yield module.hit(
             call,
-            f"`with {name}(...)` raises on a TPU, where a process has one device",
+            f"`with {name}(...)` {effect} on a TPU, where a process has one device",
             "delete the block's head",
+            severity=Severity.INFO if follows else None,
         )
 
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.scopes import Binding
 
 _TENSOR = re.compile(
-    r"(?:^|_)(?:x|y|z|q|k|v|tensor|weight|bias|inputs?|outputs?|logits|query|key|value|image|img"
-    r"|pixel_values|input_ids|hidden_states|attention_mask|grad|param|parameter|data|mask|feats?)$"
+    r"(?:^|_)(?:model|x|y|z|q|k|v|tensor|weight|bias|inputs?|outputs?|logits|query|key|value|image|img"
+    r"|pixel_values|input_ids|hidden_states|attention_mask|grad|param|parameter|data|mask|feats?"
+    r"|images|imgs|masks|boxes|tensors|features|embeddings|tokens|samples|frames|latents)$"
 )
 """Names that hold tensors."""
 _DEPTH = 5

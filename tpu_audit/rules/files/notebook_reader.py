@@ -14,13 +14,13 @@ from tpu_audit.rules.files.magics import cell_kind, line_kind
 from tpu_audit.rules.files.pieces import Assembly, Mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tpu_audit.rules.files.document import Entry, Key
     from tpu_audit.rules.text import SourceText
 
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+MAX_CODE = 2_000_000
+"""Characters of code that are read, each with its place; outputs may be as large as they are."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ def read(source: SourceText) -> Notebook:
     entries = scan(source)
     if not any(entry.keys == ("cells",) for entry in entries):
         raise NotReadableError("not a notebook of format 4: it has no 'cells'")
-    cells = list(_code_cells(source, entries))
+    cells = [_cell(source, parts) for parts in _code_cells(entries)]
     python, shell, unparsed = Assembly(), Assembly(), []
     split = [_split(cell) for cell in cells]
     whole = _parses("".join("".join(part.chars) for part, _ in split))
@@ -67,7 +67,8 @@ def escape(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _code_cells(source: SourceText, entries: tuple[Entry, ...]) -> Iterator[_Cell]:
+def _code_cells(entries: tuple[Entry, ...]) -> list[list[Entry]]:
+    """Return the strings of each cell of code."""
     code: set[Key] = set()
     strings: dict[Key, list[Entry]] = {}
     for entry in entries:
@@ -76,9 +77,12 @@ def _code_cells(source: SourceText, entries: tuple[Entry, ...]) -> Iterator[_Cel
                 code.add(place)
             case ("cells", place, "source", *_) if isinstance(entry.value, str):
                 strings.setdefault(place, []).append(entry)
-    for place, parts in strings.items():
-        if place in code:
-            yield _cell(source, parts)
+    cells = [parts for place, parts in strings.items() if place in code]
+    size = sum(len(str(part.value)) for parts in cells for part in parts)
+    if size > MAX_CODE:
+        message = f"its code has {size:,} characters, and at most {MAX_CODE:,} are read"
+        raise NotReadableError(message)
+    return cells
 
 
 def _cell(source: SourceText, parts: list[Entry]) -> _Cell:

@@ -31,8 +31,9 @@ _KEYWORDS = frozenset(
         "time",
     ]
 )
-_RUNNERS = frozenset(["sudo", "exec", "nohup", "command", "nice", "ionice", "eatmydata", "builtin"])
-_RUNNER_OPTION = re.compile(r"-(?:n|u|g|E|H|c|p)\b")
+_RUNNERS = frozenset(
+    ["sudo", "exec", "nohup", "command", "nice", "ionice", "eatmydata", "builtin", "watch"]
+)
 _SETTERS = frozenset(["export", "declare", "typeset", "local", "readonly", "env", "setenv"])
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 _REDIRECTION = re.compile(r"[0-9]*[<>]|&>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.files.document import Document
@@ -121,6 +121,11 @@ RULE = Rule(
         Case(
             "m = AutoModelForCausalLM.from_pretrained(n, use_flash_attention_2=True)\n", lines=(1,)
         ),
+        Case(
+            'm = load(n, attn_implementation={"text_config": "flash_attention_2"})\n',
+            lines=(1,),
+            fixed='m = load(n, attn_implementation={"text_config": "sdpa"})\n',
+        ),
         Case('m.set_attn_implementation("flex_attention")\n', lines=(1,)),
         Case(
             '{"model_type": "llama",\n "_attn_implementation": "flash_attention_2"}\n',
@@ -148,7 +153,7 @@ RULE = Rule(
 def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
     """Find strings that are given as an attention."""
     value = str(constant.value)
-    if not _is_refused(value) or not _ROLE.search(name := roles.role(module, constant)):
+    if not _is_refused(value) or not _ROLE.search(name := _role(constant, module)):
         return
     if "flash" in name.lower() or roles.guarded(module, constant, _ASKED):
         return
@@ -166,6 +171,14 @@ def check(constant: ast.Constant, module: Module) -> Iterator[Hit]:
         fix=repair.fix(module, level, roles.text_edit(module, constant, "sdpa")),
         cause="flex attention" if value == "flex_attention" else "FlashAttention",
     )
+
+
+def _role(constant: ast.Constant, module: Module) -> str:
+    """Return what a string is given as; in a dict by parts of a model, what the dict is."""
+    name = roles.role(module, constant)
+    holder = module.parent(constant)
+    by_part = isinstance(holder, ast.Dict) and name.endswith("config")
+    return roles.role(module, holder) if by_part and isinstance(holder, ast.Dict) else name
 
 
 @RULE.keyword(*_SWITCHES)

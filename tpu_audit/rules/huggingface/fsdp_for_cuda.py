@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.huggingface.trainers import ACCELERATE
-from tpu_audit.rules.rule import Case, Docs, Rule, Stability
+from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ RULE = Rule(
     code="TPA708",
     name="fsdp-for-cuda",
     severity=Severity.WARNING,
-    stability=Stability.PREVIEW,
     words=(
         *("fsdp_config", "FullyShardedDataParallelPlugin", "fsdp_version"),
         *("fsdp_backward_prefetch", "fsdp_forward_prefetch", "fsdp_backward_prefetch_policy"),
@@ -78,7 +77,10 @@ RULE = Rule(
 @RULE.call("torch.distributed.fsdp.FullyShardedDataParallel")
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     """Find the first FSDP and its settings of streams."""
-    yield module.hit(call.func, f"`{name.rpartition('.')[2]}`: {_FIRST}", _ADVICE, cause=_FIRST)
+    last = name.rpartition(".")[2]
+    yield module.hit(
+        call.func, f"`{last}`: {_FIRST}", _ADVICE, severity=Severity.INFO, cause=_FIRST
+    )
     for keyword in call.keywords:
         if keyword.arg in _NAMES:
             yield module.hit(keyword, f"`{keyword.arg}` {_STREAMS}", _ADVICE, cause=_STREAMS)
@@ -115,4 +117,4 @@ def check_document(document: Document) -> Iterator[Hit]:
                 entry.key_span or entry.span, f"`{entry.key}` {_STREAMS}", _ADVICE, cause=_STREAMS
             )
         elif inside and entry.key == "fsdp_version" and entry.text() == "1":
-            yield document.hit(entry.span, _FIRST, _ADVICE, cause=_FIRST)
+            yield document.hit(entry.span, _FIRST, _ADVICE, severity=Severity.INFO, cause=_FIRST)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.files.lightning import trainer_entries
 from tpu_audit.rules.huggingface import roles
 from tpu_audit.rules.python import repair
+from tpu_audit.rules.python.dicts import items
 from tpu_audit.rules.python.options import keyword as argument
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
@@ -38,6 +40,7 @@ _OWN = (
     "write the loop yourself, or give `Trainer` an `Accelerator` of your own that moves to "
     "`torch.accelerator.current_accelerator()`"
 )
+_HALF_OPTION = re.compile(r"(?:--|\+{1,2})?trainer\.precision=16(?:-mixed|-true)?")
 _PRECISIONS = {"16": "bf16-mixed", "16-mixed": "bf16-mixed", "16-true": "bf16-true"}
 
 RULE = Rule(
@@ -104,6 +107,12 @@ RULE = Rule(
             "s = DDPStrategy(process_group_backend='nccl')\n",
             lines=(2,),
         ),
+        Case("python m.py fit --trainer.precision=16-mixed\n", filename="run.sh", lines=(1,)),
+        Case(
+            "cli = LightningCLI(trainer_defaults={'accelerator': 'gpu', 'strategy': 'ddp'})\n",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
         Case(
             "trainer:\n  accelerator: gpu\n  devices: 2\n  precision: 16-mixed\n",
             filename="config.yaml",
@@ -159,6 +168,21 @@ def _fix(node: ast.expr, new: str, module: Module) -> Fix:
     return repair.fix(module, Applicability.UNSAFE, edit)
 
 
+@RULE.keyword("trainer_defaults")
+def check_defaults(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find what `LightningCLI` gives its trainer."""
+    for key, value in items(keyword.value):
+        name = getattr(key, "value", "")
+        for possible in module.value(value):
+            new = _PRECISIONS.get(str(possible.value)) if name == "precision" else None
+            if name == "accelerator" and possible.value in {"gpu", "cuda"}:
+                yield module.hit(possible.node, _GPU, _OWN, severity=Severity.ERROR, cause=_GPU)
+            elif new:
+                advice = f'write `"{new}"`'
+                fix = _fix(possible.node, new, module)
+                yield module.hit(possible.node, _HALF, advice, fix=fix, cause=_HALF)
+
+
 @RULE.keyword("process_group_backend")
 def check_backend(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
     """Find strategies that name NCCL."""
@@ -169,6 +193,16 @@ def check_backend(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
             "leave it out: `torch.distributed.get_default_backend_for_device` chooses",
             severity=Severity.ERROR,
         )
+
+
+@RULE.document("shell", "dockerfile", "makefile", "yaml")
+def check_command(document: Document) -> Iterator[Hit]:
+    """Find overrides of the trainer on the command line."""
+    for command in document.commands:
+        for word in command.words[1:]:
+            if _HALF_OPTION.fullmatch(word.text):
+                advice = "write `trainer.precision=bf16-mixed`"
+                yield document.hit(word.span, f"`{word.text}`: {_HALF}", advice, cause=_HALF)
 
 
 @RULE.document("yaml", "json")

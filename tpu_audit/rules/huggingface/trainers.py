@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,17 +9,8 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.files.document import Command, Document, Entry, Word
 
-_ARGUMENTS = re.compile(
-    r"(Training)?Arguments$|Args$|(SFT|DPO|PPO|GRPO|KTO|ORPO|CPO|RLOO|BCO)Config$"
-    r"|RewardConfig$|Config$|TrainerArguments"
-)
 TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer"
 ACCELERATE = "https://huggingface.co/docs/accelerate/package_reference/accelerator"
-
-
-def is_arguments(callee: str) -> bool:
-    """Tell whether a class, by its name, holds the arguments of a trainer."""
-    return _ARGUMENTS.search(callee) is not None or callee in {"dict", "Trainer", "update"}
 
 
 def settings(document: Document, *names: str) -> Iterator[Entry]:

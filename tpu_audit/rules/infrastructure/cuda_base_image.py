@@ -24,7 +24,18 @@ RULE = Rule(
     code="TPA803",
     name="cuda-base-image",
     severity=Severity.ERROR,
-    words=("nvidia", "nvcr", "pytorch", "cuda*", "cudnn*", "gpu", ":cu*", "-cu*", ".cu*"),
+    words=(
+        "nvidia",
+        "nvcr",
+        "pytorch",
+        "deepspeed",
+        "cuda*",
+        "cudnn*",
+        "gpu",
+        ":cu*",
+        "-cu*",
+        ".cu*",
+    ),
     docs=Docs(
         what="Finds `FROM`, `image:` and `docker run` with an image made for NVIDIA GPUs: "
         "`nvidia/cuda`, everything of `nvcr.io`, `pytorch/pytorch`, tags with `cuda` or `cu121`. "
@@ -102,6 +113,12 @@ RULE = Rule(
             filename="build.sh",
             lines=(1,),
             severity=Severity.WARNING,
+        ),
+        Case("FROM deepspeed/deepspeed:latest\n", filename="Dockerfile", lines=(1,)),
+        Case(
+            "environment: azureml://registries/azureml/environments/acpt-pytorch-2.2-cuda12.1\n",
+            filename="job.yml",
+            lines=(1,),
         ),
         Case(
             "apptainer exec --nv docker://nvcr.io/nvidia/pytorch:24.01-py3 python train.py\n",

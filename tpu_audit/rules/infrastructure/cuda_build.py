@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.files.document import Word
+from tpu_audit.rules.infrastructure.environment import variables
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
@@ -26,6 +28,7 @@ _LEGACY = frozenset(
     }
 )
 _PACKAGES = re.compile(r"cuda|cudatoolkit|cudnn|nccl|cub|cutlass|tensorrt", re.IGNORECASE)
+_SWITCH = re.compile(r"-D\w*(?:CUDA|CUBLAS)\w*=(?:on|true|yes|1)\b", re.IGNORECASE)
 _OPTIONAL = re.compile(r"(?<!NOT )\b\w*(?:CUDA|GPU|NVCC)\w*")
 _ADVICE = "leave it out of the build for TPUs; write the kernels as torch ops, or in Pallas"
 _TOOLKIT = "a TPU host has no CUDA toolkit"
@@ -36,6 +39,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     words=(
         "CUDA",
+        "cmake",
+        "CMAKE_ARGS",
         "CUDAToolkit",
         "cuda_add_*",
         "cuda_compile*",
@@ -84,6 +89,12 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        Case(
+            'CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python\n'
+            "cmake -B build -DUSE_CUDA=ON .\n",
+            filename="install.sh",
+            lines=(1, 2),
+        ),
         Case(
             "project(ext LANGUAGES CXX CUDA)\nfind_package(CUDAToolkit REQUIRED)\n"
             "Enable_Language( CUDA )\ncuda_add_library(k k.cu)\n",
@@ -162,6 +173,9 @@ def check_commands(document: Document) -> Iterator[Hit]:
     for entry in document.entries if document.kind == "makefile" else ():
         if entry.key_span and re.fullmatch(r"(?:\S*/)?nvcc", entry.text()):
             yield document.hit(entry.span, f"`nvcc` is missing: {_TOOLKIT}", _ADVICE, cause="nvcc")
+    for node in _switches(document):
+        message = f"`{node.text}` builds with CUDA: {_TOOLKIT}"
+        yield document.hit(node.span, message, _ADVICE, cause="switch")
     for command in document.commands:
         asks = any(word.text in {"--version", "-V"} for word in command.words)
         if (
@@ -172,6 +186,18 @@ def check_commands(document: Document) -> Iterator[Hit]:
             yield document.hit(
                 command.words[0].span, f"`nvcc` is missing: {_TOOLKIT}", _ADVICE, cause="nvcc"
             )
+
+
+def _switches(document: Document) -> Iterator[Word]:
+    """Iterate over ``-DGGML_CUDA=on`` of CMake, in its arguments and in ``CMAKE_ARGS``."""
+    for command in document.commands:
+        for word in command.words if command.name == "cmake" else ():
+            if _SWITCH.search(word.text):
+                yield word
+    for variable in variables(document):
+        found = _SWITCH.search(variable.value)
+        if variable.name == "CMAKE_ARGS" and found:
+            yield Word(text=found.group(), span=variable.key_span)
 
 
 @RULE.string("nvcc")

@@ -218,7 +218,7 @@ def _selector(document: Document, span: Span, label: str) -> Hit:
 def _expression(document: Document, entry: Entry) -> Iterator[Hit]:
     """Find labels in affinities, and the taint of GPU nodes in tolerations."""
     name, keys = str(entry.value), entry.keys
-    if "matchExpressions" in keys and _LABEL.fullmatch(name):
+    if {"matchExpressions", "requirements"} & {*keys} and _LABEL.fullmatch(name):
         if not _keeps_off(document, entry):
             yield _selector(document, entry.span, name)
     elif keys[-3:-2] == ("tolerations",) and _LABEL.fullmatch(name):

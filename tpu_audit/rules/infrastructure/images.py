@@ -44,6 +44,8 @@ _PYTORCH = re.compile(
     r"(?:^|/)pytorch/pytorch(?:-(?:devel|nightly))?(?:[:@]|$)|^pytorch/manylinux.*cu"
 )
 _CUDA = re.compile(r"[:_./-](?:cuda[-_]?[\d.$]|cuda(?:$|[-_:])|cu\d{2,3}(?!\d)|cudnn)")
+_AZURE = re.compile(r"azureml:\S*cuda[-_]?\d", re.IGNORECASE)
+"""Azure's curated environments, which are images."""
 _GPU = re.compile(r"(?:^|[-_./:])gpu(?:$|[-_./:@])")
 _PATH = re.compile(r"^(?:[/.~]|\$\{?(?:home|pwd|cuda\w*)\b)|/[^/:]+\.[a-z]{2,4}$|:/")
 """Files and lists of folders, which look like images."""
@@ -84,7 +86,8 @@ def images(document: Document) -> Iterator[Image]:
 def kind_of(name: str) -> str | None:
     """Return what an image is made for, completing "... is"; None for one that is not CUDA's."""
     name = _PREFIX.sub("", name.strip().lower())
-    if _PATH.search(name) or not (_SHAPE.fullmatch(name) or _PYTORCH.search(name)):
+    built = _AZURE.match(name) or name.startswith("deepspeed/deepspeed")
+    if not built and (_PATH.search(name) or not (_SHAPE.fullmatch(name) or _PYTORCH.search(name))):
         return None
     if _NVIDIA.search(name):
         return "NVIDIA's image: it holds the CUDA stack and builds of PyTorch for it"
@@ -92,7 +95,7 @@ def kind_of(name: str) -> str | None:
         return "PyTorch's image with CUDA builds"
     if _ELSEWHERE.search(name):
         return None
-    if _CUDA.search(name):
+    if built or _CUDA.search(name):
         return "an image built on CUDA"
     return "an image for GPUs" if _GPU.search(name) else None
 
@@ -109,7 +112,8 @@ def _of_config(document: Document) -> Iterator[Image]:
     for entry in document.entries:
         if entry.container or not isinstance(entry.value, str):
             continue
-        if entry.key in _KEYS or (entry.key == "name" and entry.keys[-2:-1] == ("image",)):
+        azure = entry.key == "environment" and _AZURE.match(entry.value)
+        if entry.key in _KEYS or azure or (entry.key == "name" and entry.keys[-2:-1] == ("image",)):
             yield Image(name=entry.value, span=entry.span)
         elif entry.key == "repository" and "image" in str(entry.keys[-2:-1]).lower():
             tag = tags.get((entry.stream, entry.keys[:-1]))

@@ -45,6 +45,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     words=(
         *("gpu", "gpus", "G", "gres", "cuda", "cudnn", "nccl", "ngpus", "cudatoolkit", "nvhpc"),
+        *("CUDA", "CUDA*", "cuDNN", "NCCL", "NVHPC"),
         *("cudatoolkit*", "--constraint*", "ngpus*", "cuda*"),
     ),
     docs=Docs(
@@ -113,6 +114,7 @@ RULE = Rule(
             lines=(3, 4),
         ),
         Case("#$ -l gpu=1\n#$ -cwd\npython t.py\n", filename="sge.sh", lines=(1,)),
+        Case("module purge\nml CUDA/12.1.1 gcc/12\n", filename="job.sh", lines=(2,)),
         Case(
             "#!/bin/bash\n#SBATCH --partition=gpu-a100\n#SBATCH -C v100\n",
             filename="job.slurm",

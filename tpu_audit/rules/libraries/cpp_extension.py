@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.guards import Guarded, guard_of
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.walk import descend
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -28,7 +29,7 @@ RULE = Rule(
     code="TPA601",
     name="cuda-extension",
     severity=Severity.ERROR,
-    words=("CUDAExtension", "cpp_extension", "load_inline"),
+    words=("CUDAExtension", "cpp_extension", "load_inline", "CUDA_HOME"),
     docs=Docs(
         what="Finds `CUDAExtension`, `load` and `load_inline` of `torch.utils.cpp_extension`. "
         "Extensions of C++ alone are warnings.",
@@ -65,6 +66,10 @@ RULE = Rule(
             severity=Severity.ERROR,
         ),
         Case(
+            "from torch.utils.cpp_extension import CUDA_HOME\nassert CUDA_HOME is not None\n",
+            lines=(2,),
+        ),
+        Case(
             "from torch.utils import cpp_extension as ext\nSOURCES = ['scan.cu']\n"
             "ops = ext.load(name='scan', sources=SOURCES, verbose=True)\n",
             lines=(3,),
@@ -94,7 +99,9 @@ RULE = Rule(
 
 @RULE.call(f"{_MODULE}.CUDAExtension", f"{_MODULE}.load", f"{_MODULE}.load_inline")
 def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
-    """Find extensions that are built."""
+    """Find extensions that are built; a choice beside ``CppExtension`` takes that on a TPU."""
+    if f"{_MODULE}.CppExtension" in module.qualified(call.func):
+        return
     plain = _is_plain(call, name.rpartition(".")[2], module)
     severity = Severity.WARNING if plain else Severity.ERROR
     yield module.hit(
@@ -105,6 +112,13 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         _ADVICE,
         severity=Severity.INFO if module.context(call).caught else severity,
     )
+
+
+@RULE.use(f"{_MODULE}.CUDA_HOME")
+def check_home(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
+    """Find builds that stop without the toolkit."""
+    if guard_of(node, module) is Guarded.DEMAND:
+        yield module.hit(node, f"`{call_name(name)}` is None on a TPU host: this stops", _ADVICE)
 
 
 def call_name(name: str) -> str:

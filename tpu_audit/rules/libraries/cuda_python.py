@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
-_KERNEL = re.compile(r"__global__|__device__|<<<")
+_KERNEL = re.compile(
+    r"__global__|__device__|<<<|TORCH_LIBRARY_IMPL\s*\(\s*\w+\s*,\s*CUDA\b"
+    r"|\b(?:TORCH_CHECK|AT_ASSERTM?|AT_CHECK|TORCH_INTERNAL_ASSERT)\s*\([^;,]{0,60}\bis_cuda\(\)"
+)
+"""Kernels, launches, and C++ that refuses tensors of other devices."""
 _HEADER = re.compile(
     r"^(cuda(_runtime(_api)?|_fp16|_bf16)?\.h|cu(blas|dnn|fft|rand|sparse|solver)\w*\.h"
     r"|ATen/cuda/|c10/cuda/|cooperative_groups|cub/|thrust/|cutlass/|nccl\.h|nvrtc\.h)"
@@ -32,6 +36,7 @@ RULE = Rule(
         *words(CUDA_PYTHON),
         *("__global__", "__device__", "cuda_runtime", "cuda_runtime_api", "CUDAContext"),
         *("CUDAGuard", "CUDAStream", "cublas_v2", "cudnn", "cub", "thrust", "cutlass", "include"),
+        *("is_cuda", "TORCH_LIBRARY_IMPL"),
     ),
     docs=Docs(
         what="Finds CUDA sources and C++ that includes CUDA's headers (one finding a file), and "
@@ -57,6 +62,12 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "#include <torch/extension.h>\nvoid f(at::Tensor x) {\n"
+            '  TORCH_CHECK(x.is_cuda(), "x must be on CUDA");\n}\n',
+            filename="ops.cpp",
+            lines=(3,),
+        ),
+        Case(
             'from lib import optional_import\ncp, has_cp = optional_import("cupy")\n',
             lines=(2,),
             severity=Severity.INFO,
@@ -78,7 +89,7 @@ RULE = Rule(
         Case("import cupy as cp\n", lines=(1,), severity=Severity.ERROR),
         Case("from numba import cuda, float32\n\n@cuda.jit\ndef f(x):\n    pass\n", lines=(1,)),
         Case("import numba\n\n@numba.cuda.jit(device=True)\ndef f(x):\n    pass\n", lines=(3,)),
-        Case("import pycuda.autoinit\nimport pycuda.driver as drv\n", lines=(1, 2)),
+        Case("import pycuda.autoinit\nimport pycuda.driver as drv\n", lines=(1,)),
         Case("from cuda.bindings import nvrtc\n", lines=(1,)),
         Case(
             "try:\n    import cudf as pd\nexcept ImportError:\n    import pandas as pd\n",

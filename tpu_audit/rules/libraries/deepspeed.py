@@ -31,6 +31,7 @@ RULE = Rule(
     ),
     invalid=(
         Case("import deepspeed\n", lines=(1,), severity=Severity.ERROR),
+        Case("engine, *_ = deepspeed.initialize(model=m)\n", lines=(1,), severity=Severity.ERROR),
         Case("from deepspeed.ops.adam import DeepSpeedCPUAdam as Adam\n", lines=(1,)),
         Case(
             "from transformers.integrations import is_deepspeed_zero3_enabled\n"

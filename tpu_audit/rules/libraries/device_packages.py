@@ -46,7 +46,6 @@ PIPELINES = (
         instead="read on the host, with `mmap` or safetensors",
     ),
 )
-_SERVE = "serve with vLLM's TPU package (`pip install vllm-tpu`), or run the PyTorch model itself"
 ENGINES = (
     Package(
         name="NVIDIA Model Optimizer",
@@ -108,15 +107,18 @@ ENGINES = (
         instead="load the model with transformers and PEFT, and train with TRL",
     ),
     Package(
-        name="DeepGEMM and CUTLASS",
-        imports=("deep_gemm", "cutlass", "deep_ep", "nvshmem", "grouped_gemm", "megablocks"),
+        name="DeepEP or NVSHMEM",
+        imports=("deep_ep", "nvshmem"),
+        projects=("deep-ep",),
+        needs="its transport is CUDA code over NVLink and RDMA: it neither builds nor runs",
+        instead="use the collectives of `torch.distributed`, `all_to_all_single` among them",
+        builds=True,
+    ),
+    Package(
+        name="a library of grouped or FP8 products for CUDA",
+        imports=("deep_gemm", "cutlass", "grouped_gemm", "megablocks"),
         projects=(
-            "deep-gemm",
-            "deepgemm",
-            "nvidia-cutlass",
-            "nvidia-cutlass-dsl",
-            "deep-ep",
-            "grouped-gemm",
+            *("deep-gemm", "deepgemm", "nvidia-cutlass", "nvidia-cutlass-dsl", "grouped-gemm"),
             "megablocks",
         ),
         needs="its kernels are CUDA code: it neither builds nor runs",

@@ -15,10 +15,11 @@ RULE = Rule(
     docs=Docs(
         what="Finds the compiled extensions of PyTorch Geometric, and DGL.",
         why="Their ops have kernels for CPU and CUDA only: a call with TPU tensors raises. "
-        "Sums over edges run well as `index_add_` or `scatter_reduce_`.",
-        example="from torch_scatter import scatter_add\n\n"
-        "out = scatter_add(messages, index, dim=0, dim_size=n)",
-        instead="out = messages.new_zeros(n, messages.size(1)).index_add_(0, index, messages)",
+        "Sums and means of `torch_scatter` are written in torch ops, and are worth a warning.",
+        example="from torch_scatter import scatter_max\n\n"
+        "out, _ = scatter_max(messages, index, dim=0, dim_size=n)",
+        instead="from torch_geometric.utils import scatter\n\n"
+        'out = scatter(messages, index, dim=0, dim_size=n, reduce="max")',
         references=(
             "https://pytorch-geometric.readthedocs.io/en/latest/install/installation.html",
             "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
@@ -31,7 +32,14 @@ RULE = Rule(
     ),
     invalid=(
         Case(
-            "from torch_scatter import scatter_mean as mean\n", lines=(1,), severity=Severity.ERROR
+            "from torch_scatter import scatter_add, scatter_max\n",
+            lines=(1,),
+            severity=Severity.ERROR,
+        ),
+        Case(
+            "from torch_scatter import scatter_mean as mean\n",
+            lines=(1,),
+            severity=Severity.WARNING,
         ),
         Case("import dgl.function as fn\n", lines=(1,)),
         Case("import torch_sparse, torch_cluster\n", lines=(1,)),

@@ -36,7 +36,7 @@ CUDA_PYTHON = (
         projects=("cuda-python", "cuda-bindings", "cuda-core", "pynvrtc", "cuda-tile"),
         needs="the CUDA driver is missing: its first call fails",
         instead="use `torch.accelerator` for devices, and torch ops or Pallas for kernels",
-        words=("cudart", "nvrtc"),
+        words=("cudart", "nvrtc", "cp"),
     ),
     Package(
         name="RAPIDS",
@@ -109,6 +109,7 @@ XFORMERS = (
         name="xFormers",
         imports=("xformers",),
         projects=("xformers",),
+        words=("xops",),
         needs="xFormers has CUDA kernels only: `memory_efficient_attention` raises",
         instead="call `torch.nn.functional.scaled_dot_product_attention`; mind that it takes heads "
         "before the sequence, `(batch, heads, length, dim)`",
@@ -119,6 +120,7 @@ BITSANDBYTES = (
         name="bitsandbytes",
         imports=("bitsandbytes",),
         projects=("bitsandbytes",),
+        words=("bnb",),
         needs="bitsandbytes has no kernels for TPUs: its layers and optimizers raise",
         instead="keep weights in bfloat16, quantise with torchao, and use `torch.optim`",
     ),
@@ -167,6 +169,17 @@ STATE_SPACES = (
     ),
 )
 GRAPHS = (
+    Package(
+        name="sums of PyTorch Geometric's `torch_scatter`",
+        imports=(
+            *("torch_scatter.scatter_add", "torch_scatter.scatter_sum"),
+            *("torch_scatter.scatter_mean", "torch_scatter.scatter_std"),
+        ),
+        needs="they run as `Tensor.scatter_add_`, but the package is a compiled extension, with "
+        "wheels for CUDA's and the CPU's builds of torch alone",
+        instead="use `torch_geometric.utils.scatter` or `Tensor.index_add_`",
+        runs_on_host=True,
+    ),
     Package(
         name="PyTorch Geometric's extensions",
         imports=("torch_scatter", "torch_sparse", "torch_cluster", "torch_spline_conv", "pyg_lib"),

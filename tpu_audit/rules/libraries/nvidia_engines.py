@@ -26,7 +26,7 @@ RULE = Rule(
     code="TPA615",
     name="nvidia-engine",
     severity=Severity.ERROR,
-    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS), "faiss"),
+    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS), "faiss", "io_binding"),
     docs=Docs(
         what="Finds libraries that run on NVIDIA GPUs only: TensorRT, ONNX Runtime and "
         "Faiss for GPU, CTranslate2, Transformer Engine, Unsloth, sparse convolutions, "
@@ -52,6 +52,7 @@ RULE = Rule(
         Case("from detectron2.config import get_cfg\n"),
     ),
     invalid=(
+        Case("io = s.io_binding()\nio.bind_input('x', 'cuda', 0, t, shape, p)\n", lines=(2,)),
         Case(
             "import faiss\ndef up(i):\n    return faiss.index_cpu_to_all_gpus(i)\n"
             "if faiss.get_num_gpus() > 0:\n    index = up(index)\n",
@@ -122,6 +123,19 @@ RULE = Rule(
 )
 
 recognise(RULE, (*ENGINES, *POINTS_AND_MESHES))
+
+
+@RULE.method("bind_input", "bind_output")
+def check_binding(call: ast.Call, _: ast.expr, module: Module) -> Iterator[Hit]:
+    """Find buffers of a session that are bound to CUDA."""
+    given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "device_type")]
+    for node in given:
+        if "cuda" in module.value(node).strings():
+            yield module.hit(
+                node,
+                "ONNX Runtime has no CUDA on a TPU host: binding the buffer raises",
+                "run the model with PyTorch, or on the CPU",
+            )
 
 
 @RULE.keyword("providers")

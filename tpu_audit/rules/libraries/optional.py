@@ -61,9 +61,14 @@ def import_severity(
 
 
 def is_own(module: Module, package: str) -> bool:
-    """Tell whether a file is of the library itself, which imports its own parts."""
+    """Tell whether a file is of the library itself, which imports its own parts.
+
+    A script is if it stands further down than at the top, where a clone's own scripts stand.
+    """
     folders = module.path.replace("\\", "/").split("/")[:-1]
-    if package.partition(".")[0] not in folders or module.is_script:
+    if module.is_script:
+        folders = folders[:-1]
+    if package.partition(".")[0] not in folders:
         return False
     sources = module.index.of(ast.ImportFrom)
     return any(

@@ -68,6 +68,13 @@ RULE = Rule(
             "group = placement_group([{'GPU': 1, 'CPU': 4}])\n",
             lines=(2,),
         ),
+        Case(
+            "from ray.train import ScalingConfig\ngpu = True if args.num_gpus else args.use_gpu\n"
+            "config = ScalingConfig(use_gpu=gpu)\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
+        Case("@ray.remote(num_gpus=1)\nclass Worker: ...\n", lines=(1,)),
         Case("ray start --head --num-gpus=8\n", filename="run.sh", lines=(1,)),
         Case(
             "kind: RayCluster\napiVersion: ray.io/v1\nspec:\n  workerGroupSpecs:\n"
@@ -98,6 +105,7 @@ def check_scaling(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
             use,
             f"`use_gpu` asks Ray for GPUs: {_WAITS}",
             "write `use_tpu=True` with `topology` and `accelerator_type`",
+            severity=None if isinstance(use, ast.Constant) else Severity.WARNING,
             cause=_WAITS,
         )
 
@@ -115,7 +123,7 @@ def check_resource(constant: ast.Constant, module: Module) -> Iterator[Hit]:
 
 
 def _uses_ray(module: Module) -> bool:
-    return "ray" in module.libraries.roots
+    return "ray" in module.libraries.roots or "ray" in module.index.names
 
 
 def _counts(argument: ast.keyword, module: Module) -> bool:

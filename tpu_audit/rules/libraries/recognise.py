@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tpu_audit.rules.libraries.optional import import_severity, is_own, only_asks
 from tpu_audit.rules.libraries.required import requirements
+from tpu_audit.rules.libraries.unimported import unimported
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
@@ -60,18 +61,31 @@ class _Finder:
     def module(self, module: Module) -> Iterator[Hit]:
         """Find imports, and requirements in the strings of a set-up script.
 
-        A package that a file can do without is named once a file.
+        A package is named once a file, and again only where its lack costs more.
         """
-        noted: set[str] = set()
+        noted: dict[str, int] = {}
         for node, names in module.imported:
             package = self._imported(names)
             if package is None or only_asks(node) or is_own(module, names[0]):
                 continue
             hit = self._import_hit(module, node, package)
-            if hit.severity is not Severity.INFO or package.name not in noted:
+            rank = _RANK[hit.severity or self._rule.severity]
+            root = names[0].partition(".")[0]
+            if rank > noted.get(root, -1):
+                noted[root] = rank
                 yield hit
-            if hit.severity is Severity.INFO:
-                noted.add(package.name)
+        for use, name in unimported(module, self._imports):
+            package = self._package_of(name)
+            if package is not None and name.partition(".")[0] not in noted:
+                noted[name.partition(".")[0]] = 0
+                severity = Severity.WARNING if package.runs_on_host else self._rule.severity
+                yield module.hit(
+                    use,
+                    _message(package, "uses"),
+                    package.instead,
+                    severity=min(severity, self._rule.severity, key=_RANK.__getitem__),
+                    cause=package.name,
+                )
         for requirement in requirements(module):
             package = self._project(requirement.name)
             if package is not None:
@@ -86,13 +100,16 @@ class _Finder:
                 )
 
     def _imported(self, names: tuple[str, ...]) -> Package | None:
-        for name in names:
-            head = name
-            while head:
-                if head in self._imports:
-                    return self._imports[head]
-                head = head.rpartition(".")[0]
-        return None
+        """Return the package that one import brings; of several, one that needs CUDA to run."""
+        taken = [n for n in names if not any(other.startswith(f"{n}.") for other in names)]
+        found = [package for name in taken if (package := self._package_of(name)) is not None]
+        return min(found, key=lambda package: package.runs_on_host, default=None)
+
+    def _package_of(self, name: str) -> Package | None:
+        head = name
+        while head and head not in self._imports:
+            head = head.rpartition(".")[0]
+        return self._imports.get(head)
 
     def _import_hit(self, module: Module, node: ast.stmt | ast.Call, package: Package) -> Hit:
         severity = import_severity(module, node, package.imports)

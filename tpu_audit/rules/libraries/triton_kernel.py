@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.libraries.kernel_packages import TRITON
@@ -22,6 +23,10 @@ _DECORATORS = (
     *("triton.experimental.gluon.jit", "torch.library.triton_op"),
 )
 _ADVICE = TRITON[0].instead
+_OF_KERNELS = re.compile(
+    r"(?:^|/)(?:\w*kernels?|\w*triton\w*|ops?|overrides)/|(?:triton|kernel|fused|flash|cuda)\w*\.py$"
+)
+"""Files of kernels by their path: whether a TPU comes to one is decided in another file."""
 
 RULE = Rule(
     code="TPA603",
@@ -29,7 +34,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     words=(*words(TRITON), "triton_op"),
     docs=Docs(
-        what="Finds kernels of Triton, and imports of it in files without kernels.",
+        what="Finds kernels of Triton, and imports of it in files without kernels. A file of "
+        "kernels by its name, which another file chooses, is worth one warning; functions that "
+        "kernels call are left out.",
         why="There is no Triton backend for TPUs: a kernel fails when it is launched. Kernels for "
         "TPUs are written in Pallas.",
         example="@triton.jit\ndef add(x, y, out, n, BLOCK: tl.constexpr): ...",
@@ -50,6 +57,17 @@ RULE = Rule(
             "import triton\nimport triton.language as tl\n\n@triton.jit\ndef add(x):\n    pass\n",
             lines=(4,),
             severity=Severity.ERROR,
+        ),
+        Case(
+            "import triton\n\n@triton.jit\ndef square(x):\n    return x * x\n\n@triton.jit\n"
+            "def add(x):\n    square(x)\n\ndef run(x):\n    add[(1,)](x)\n",
+            lines=(7,),
+        ),
+        Case(
+            "import triton\n\n@triton.jit\ndef add(x): ...\n\n@triton.jit\ndef mul(x): ...\n",
+            filename="lib/kernels/fused_add.py",
+            lines=(3,),
+            severity=Severity.WARNING,
         ),
         Case(
             "from triton import autotune, jit\n\n@autotune(configs=[], key=[])\n@jit\n"
@@ -84,13 +102,17 @@ recognise_documents(RULE, TRITON)
 def check(module: Module) -> Iterator[Hit]:
     """Find kernels; where there are none, imports."""
     kernels = list(_kernels(module))
-    for name, decorator in kernels:
+    chosen = _OF_KERNELS.search(module.path.replace("\\", "/")) is not None
+    for name, decorator in _launched(kernels, module)[: 1 if chosen else None]:
+        severity = import_severity(module, module.statement(decorator), ("triton",))
+        if chosen and severity is Severity.ERROR:
+            severity = Severity.WARNING
         yield module.hit(
             decorator,
             f"`{name}` is a Triton kernel: there is no Triton backend for TPUs, so it fails when "
             "it is launched",
             _ADVICE,
-            severity=import_severity(module, module.statement(decorator), ("triton",)),
+            severity=severity,
             cause="Triton kernels",
         )
     for node, names in module.imported if not kernels else ():
@@ -104,6 +126,21 @@ def check(module: Module) -> Iterator[Hit]:
                 severity=import_severity(module, node, ("triton",)),
                 cause="Triton is imported",
             )
+
+
+def _launched(kernels: list[tuple[str, ast.expr]], module: Module) -> list[tuple[str, ast.expr]]:
+    """Leave out functions that kernels call; all are kept where no other is there."""
+    found = [(name, decorator) for name, decorator in kernels if not _is_called(name, module)]
+    return found or kernels
+
+
+def _is_called(name: str, module: Module) -> bool:
+    uses = module.index.names.get(name, ())
+    parents = [module.parent(use) for use in uses]
+    return bool(uses) and all(
+        isinstance(parent, ast.Call) and parent.func is use
+        for use, parent in zip(uses, parents, strict=True)
+    )
 
 
 def _kernels(module: Module) -> Iterator[tuple[str, ast.expr]]:

@@ -31,7 +31,7 @@ RULE = Rule(
     code="TPA301",
     name="autocast-for-cuda",
     severity=Severity.WARNING,
-    words=("autocast",),
+    words=("autocast", "set_autocast_gpu_dtype"),
     docs=Docs(
         what='Finds `torch.autocast("cuda")`, `torch.cuda.amp.autocast` and autocast for a device '
         "type that is CUDA or the CPU, never a TPU.",
@@ -93,6 +93,12 @@ RULE = Rule(
             "with torch.autocast(kind):\n    run()\n",
             lines=(3,),
         ),
+        Case("import torch\ntorch.set_autocast_gpu_dtype(torch.float16)\n", lines=(2,)),
+        Case(
+            "from torch.cuda.amp import autocast\nwith autocast(False):\n    run()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case(
             'from torch import amp\nwith amp.autocast(device_type="cuda", enabled=False):\n'
             "    run()\n",
@@ -109,7 +115,10 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
     device = call.args[0] if call.args else keyword(call, "device_type")
     if name != _OLD and (device is None or not _is_for_cuda(device, module)):
         return
-    off = name != _OLD and _is_false(keyword(call, "enabled"))
+    enabled = keyword(call, "enabled")
+    if name == _OLD and call.args:
+        enabled = call.args[0]
+    off = _is_false(enabled)
     yield module.hit(
         call,
         "this autocast is CUDA's alone: the block is not cast on a TPU"
@@ -120,6 +129,16 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         else "give the accelerator's type",
         fix=_fix(call, name, device, module),
         severity=Severity.INFO if off else None,
+    )
+
+
+@RULE.call("torch.set_autocast_gpu_dtype")
+def check_dtype(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find the dtype of CUDA's autocast, set by itself."""
+    yield module.hit(
+        call.func,
+        f"`{name}` sets the dtype of CUDA's autocast alone",
+        "write `torch.set_autocast_dtype(device.type, torch.bfloat16)`",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.edits import Applicability
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HALVES = frozenset({"float16", "bfloat16"})
 _SWITCHES = ("fp16", "half", "is_half", "use_fp16", "use_half")
 """Arguments of libraries that halve a model."""
+_MODEL = re.compile(r"model|net$|pipe|encoder|decoder|unet|vae$", re.IGNORECASE)
 _WORKING = (*_HALVES, "float32")
 
 RULE = Rule(
@@ -92,6 +94,15 @@ RULE = Rule(
             "import torch\nd = torch.float32 if device == torch.device('cpu') else torch.half\n",
             lines=(2,),
         ),
+        Case(
+            "import torch\nif device == torch.device('cuda'):\n    model = model.half()\n",
+            lines=(2,),
+        ),
+        Case(
+            "import torch\nc = torch.cuda.is_available()\n"
+            "d = (torch.bfloat16 if ok else torch.float16) if c else torch.float32\n",
+            lines=(3,),
+        ),
         Case("import torch\nt = m.transcribe(a, fp16=torch.cuda.is_available())\n", lines=(2,)),
         Case(
             "import torch\n"
@@ -106,9 +117,17 @@ RULE = Rule(
 @RULE.node(ast.IfExp)
 def expression(node: ast.IfExp, module: Module) -> Iterator[Hit]:
     """Find ``A if test else B`` with two dtypes."""
-    arms = (dtype_of(node.body, module), dtype_of(node.orelse, module))
+    arms = (_of_arm(node.body, module), _of_arm(node.orelse, module))
     if all(arms):
         yield from _judge(node, node.test, arms, module)
+
+
+def _of_arm(node: ast.expr, module: Module) -> str:
+    """Return an arm's dtype, or the first of a choice between two that stands in the arm."""
+    if isinstance(node, ast.IfExp):
+        both = dtype_of(node.body, module) and dtype_of(node.orelse, module)
+        return dtype_of(node.body, module) if both else ""
+    return dtype_of(node, module)
 
 
 @RULE.node(ast.If)
@@ -129,6 +148,20 @@ def switch(argument: ast.keyword, module: Module) -> Iterator[Hit]:
             f"`{argument.arg}` is off on a TPU, since CUDA is not available: the model works in "
             "float32, with twice the memory",
             "load the model in bfloat16 where `torch.accelerator.is_available()`",
+        )
+
+
+@RULE.method("half")
+def halved(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]:
+    """Find ``if device.type == "cuda": model.half()``."""
+    choice = module.parent(module.statement(call))
+    if not isinstance(choice, ast.If) or choice.orelse or not _MODEL.search(module.code(receiver)):
+        return
+    if module.reach(call).guard is choice.test and module.truth(choice.test) is False:
+        yield module.hit(
+            choice.test,
+            "this test for CUDA leaves the model in float32 on a TPU, with twice the memory",
+            "work in bfloat16 where `torch.accelerator.is_available()`",
         )
 
 

@@ -80,6 +80,12 @@ RULE = Rule(
             fixed="import torch\nPRECISION = torch.bfloat16\nmodel = Net().to(dtype=PRECISION)\n",
         ),
         Case(
+            "import torch\nTYPES = {'a': torch.half, 'b': torch.float}\nm = m.to(TYPES['a'])\n",
+            lines=(2,),
+            fixed="import torch\nTYPES = {'a': torch.bfloat16, 'b': torch.float}\n"
+            "m = m.to(TYPES['a'])\n",
+        ),
+        Case(
             "from torch import float16\nimport torch\ntorch.set_default_dtype(float16)\n",
             lines=(3,),
         ),
@@ -93,8 +99,29 @@ def dtype(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     del name
     if _is_cast_back(node, module) or _is_dropped(node, module):
         return
-    if takes_dtype(node, module) and not is_wished(node, module):
+    if (takes_dtype(node, module) or _is_picked(node, module)) and not is_wished(node, module):
         yield module.hit(node, _MESSAGE, _ADVICE, fix=_fix(node, module))
+
+
+def _is_picked(node: ast.expr, module: Module) -> bool:
+    """Tell an entry of a table that the file picks by its literal key: ``TYPES["fp16"]``."""
+    table = module.parent(node)
+    statement = module.parent(table) if isinstance(table, ast.Dict) else None
+    if not isinstance(table, ast.Dict) or not isinstance(statement, ast.Assign):
+        return False
+    keys = zip(table.keys, table.values, strict=True)
+    key = next((getattr(k, "value", None) for k, value in keys if value is node), None)
+    parents = (module.parent(use) for use in module.index.names[_word(statement.targets[0])])
+    return key is not None and any(
+        isinstance(use, ast.Subscript)
+        and getattr(use.slice, "value", None) == key
+        and takes_dtype(use, module)
+        for use in parents
+    )
+
+
+def _word(node: ast.expr) -> str:
+    return str(getattr(node, "id", ""))
 
 
 @RULE.method("half")

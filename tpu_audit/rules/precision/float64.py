@@ -118,6 +118,7 @@ RULE = Rule(
             lines=(3,),
             severity=Severity.WARNING,
         ),
+        Case("import torch\nt = t.to(device, dtype=torch.float64)\n", lines=(2,)),
         Case(
             'import torch\nWEAK = ("mps", "npu")\n'
             "def fit(dtype, device):\n    if dtype == torch.float64 and device.type in WEAK:\n"
@@ -225,12 +226,24 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     parent = module.parent(node)
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     default = isinstance(call, ast.Call) and module.is_named(call.func, "torch.set_default_dtype")
-    device = isinstance(call, ast.Call) and keyword(call, "device") is not None
+    device = isinstance(call, ast.Call) and (
+        keyword(call, "device") is not None or _moves_too(call, module)
+    )
     if isinstance(call, ast.Call) and _is_one(call, module):
         return Severity.INFO
     made = isinstance(call, ast.Call) and tensors(module).of(call).on_host
     hot = device or (module.context(node).hot and not made)
     return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
+
+
+def _moves_too(call: ast.Call, module: Module) -> bool:
+    """Tell ``x.to(device, torch.float64)``."""
+    return (
+        getattr(call.func, "attr", "") == "to"
+        and bool(call.args)
+        and module.is_device(call.args[0])
+        and not tensors(module).is_host(call.args[0])
+    )
 
 
 def _only_made(choice: ast.expr, module: Module) -> bool:
@@ -296,6 +309,8 @@ def _on_host(node: ast.expr, module: Module) -> bool:
         return False
     if _on_cpu(node, module):
         return True
+    if _moves_too(call, module):
+        return False
     device = keyword(call, "device")
     if device is not None:
         return tensors(module).is_host(device)

@@ -37,7 +37,8 @@ RULE = Rule(
     words=(*_OPS, "quantized", "quantize_dynamic"),
     docs=Docs(
         what="Finds calls of PyTorch's int8 and int4 matrix products, 2:4 sparse products, "
-        "`quantize_per_tensor` and its like, `torch.ops.quantized` and `quantize_dynamic`.",
+        "`quantize_per_tensor` and its like, `torch.ops.quantized` and `quantize_dynamic`. The "
+        "last is for CPUs alone, wherever the code runs: a note.",
         why='None of these ops has a TPU kernel: the call raises "operator is not implemented '
         "for TPU\". They are CUDA's or the CPU's.",
         example="y = torch._int_mm(a_int8, b_int8)",
@@ -52,6 +53,11 @@ RULE = Rule(
         Case("from mylib import quantize_per_tensor\nquantize_per_tensor(x)\n"),
     ),
     invalid=(
+        Case(
+            "import torch\nm = torch.quantization.quantize_dynamic(m, {torch.nn.Linear})\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
         Case("import torch\ny = torch._int_mm(a, b)\n", lines=(2,), columns=(5,)),
         Case("from torch import _weight_int4pack_mm as mm4\ny = mm4(x, w, 32, s)\n", lines=(2,)),
         Case("import torch\ny = torch.ops.aten._int_mm.default(a, b)\n", lines=(2,)),
@@ -68,4 +74,5 @@ def check(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
         call,
         f"`{name}` has no TPU kernel and raises",
         "compute in bfloat16, or in float8 with `torch._scaled_mm`",
+        severity=Severity.INFO if name.endswith("quantize_dynamic") else None,
     )

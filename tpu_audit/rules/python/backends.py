@@ -45,11 +45,21 @@ _RUNTIMES = re.compile(
 _CUDA_CLASS = re.compile(r"cuda|xformers|bitsandbytes|tensorrt|megatron|nunchaku", re.IGNORECASE)
 _FLASH = re.compile(r"flash_(?:attn|attention|pack)")
 _OWNER = re.compile(
-    r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)", re.IGNORECASE
+    r"(?:cuda|nvidia)\w*(?:accelerator|platform|backend|runtime|context|tracker)"
+    r"|(?:accelerator|platform|backend)(?:cuda|nvidia)$|nccl\w*engine$",
+    re.IGNORECASE,
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
-_ENGINE = re.compile(r"^_?(?:tensorrt|trt)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_")
+_ENGINE = re.compile(
+    r"^_?(?:tensorrt|trt|mcore)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
+    r"|(?:^|_)(?:trtllm|cutlass|marlin|exllama(?:v2)?|deepgemm|sonicmoe|nvfp4)(?:_|$)"
+    r"|^nccl_\w*engine$"
+)
 """Files and folders that are about one such library, wherever they are."""
+_RUNS_ALONE = frozenset({"tensorrt", "tensorrt_llm", "cutlass"})
+"""Libraries around which the whole file that imports one at its top is built."""
+_OPTIONAL = re.compile(r"Optional\w*Cuda", re.IGNORECASE)
+_REQUIRED = re.compile(r"cuda\w*_(?:required|only)$|requires?_cuda")
 _CHECK = re.compile(r"^_?(?:check|validate|require|ensure|assert)_.*cuda")
 
 
@@ -71,14 +81,33 @@ class Backends:
         pairs = pairwise(parts)
         return any(_is_backend(folder, name.removesuffix(".py")) for folder, name in pairs)
 
+    @cached_property
+    def needs_engine(self) -> bool:
+        """Whether the file cannot be imported without a library that it is built around."""
+        return any(self._is_of_engine(node) for node, _ in self._module.imported)
+
+    def _is_of_engine(self, node: ast.stmt | ast.Call) -> bool:
+        """Tell ``import tensorrt`` at the top of a file: without it nothing below is reached."""
+        names = (alias.name for alias in getattr(node, "names", ()))
+        roots = {(getattr(node, "module", None) or name).partition(".")[0] for name in names}
+        return bool(roots & _RUNS_ALONE) and self._module.parent(node) is self._module.tree
+
     def owns(self, node: ast.AST) -> bool:
         """Tell whether a TPU comes to ``node`` only if asked for what CUDA alone has."""
         if self.is_file:
             return True
         owner = self._module.classes.enclosing(node)
-        return (owner is not None and _OWNER.search(owner.name) is not None) or any(
-            self._is_check(one) or self._is_helper(one) for one in self._functions(node)
+        if owner is not None and (_OWNER.search(owner.name) or self._graphs_apart(owner)):
+            return True
+        return any(
+            self._is_check(one) or self._is_helper(one) or _demands_cuda(one)
+            for one in self._functions(node)
         )
+
+    def _graphs_apart(self, owner: ast.ClassDef) -> bool:
+        """Tell a class that decides for itself whether it captures CUDA graphs."""
+        names = (getattr(base, "attr", getattr(base, "id", "")) for base in owner.bases)
+        return any(_OPTIONAL.search(name) for name in names)
 
     def serves_others(self, node: ast.AST) -> bool:
         """Tell whether ``node`` is of a backend, a class or a function for other than TPUs.
@@ -182,6 +211,12 @@ class Backends:
             elif isinstance(parent, ast.If | ast.IfExp) and child is not parent.test:
                 yield from _words(parent.test)
             child, parent = parent, self._module.parent(parent)
+
+
+def _demands_cuda(function: ast.FunctionDef) -> bool:
+    """Tell ``@cuda_python_required``: what is decorated so runs on CUDA alone."""
+    callees = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
+    return any(_REQUIRED.search(getattr(c, "attr", getattr(c, "id", ""))) for c in callees)
 
 
 def _serves_cuda(function: str) -> bool:

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
     from tpu_audit.rules.python.module import Module
 
-_AVAILABILITY = ("torch.cuda.is_available", "torch.cuda.device_count")
+_AVAILABILITY = (
+    *("torch.cuda.is_available", "torch.cuda.device_count", "torch.backends.cuda.is_built"),
+)
+_HELPERS = frozenset({"is_torch_cuda_available", "is_cuda_available", "cuda_is_available"})
+"""Functions of libraries that ask for CUDA, by their last name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -59,10 +63,17 @@ def depends_on_availability(module: Module, test: ast.expr) -> bool:
         if node in seen:
             continue
         seen.add(node)
-        if isinstance(node, ast.Call) and module.is_named(node.func, *_AVAILABILITY):
+        if isinstance(node, ast.Call) and _asks(node.func, module):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "has_cuda":
             return True
         stack += [*children(node), *_sources(module, node)]
     return False
+
+
+def _asks(callee: ast.expr, module: Module) -> bool:
+    word = getattr(callee, "attr", getattr(callee, "id", ""))
+    return word in _HELPERS or module.is_named(callee, *_AVAILABILITY)
 
 
 def _sources(module: Module, node: ast.AST) -> list[ast.expr]:

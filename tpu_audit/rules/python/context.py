@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|test_utils?|unit_tests|integration_tests)/"
+    r"(?:^|/)(?:tests?|testing|test_utils?|unit_?tests?|integration_tests)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest|testing(?:_utils)?)\.(?:py|ipynb)$"
 )
 _HOT = frozenset(
@@ -31,6 +31,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BATCHES = re.compile(r"loader|dataset|batch|iterator|_dl$|step|iteration", re.IGNORECASE)
 _STEPS = frozenset({"backward", "zero_grad", "clip_grad_norm_"})
+_WHOLE = frozenset({"fit", "fit_one_cycle"})
+"""Methods that train from start to end: a loop that calls one turns once a model."""
 _CAUGHT = frozenset(
     {"Exception", "BaseException", "ImportError", "ModuleNotFoundError", "RuntimeError"}
 )
@@ -58,11 +60,6 @@ class Context:
     """In a loop over batches, or one that calls ``backward``."""
     hot: bool
     """Runs each step: in a training loop, ``forward`` or a function that one of these calls."""
-
-    @property
-    def start_up(self) -> bool:
-        """Runs once or seldom, as far as the file tells."""
-        return not self.hot and not self.loop_depth
 
 
 def is_test_path(path: str) -> bool:
@@ -112,10 +109,11 @@ class Contexts:
     def is_training(self, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Tell whether a loop runs over batches or steps an optimizer."""
         if loop not in self._training:
-            self._training[loop] = _over_batches(loop) or any(
-                isinstance(n, ast.Call) and getattr(n.func, "attr", "") in _STEPS
-                for n in _own_nodes(loop)
-            )
+            called = {
+                getattr(n.func, "attr", "") for n in _own_nodes(loop) if isinstance(n, ast.Call)
+            }
+            over_batches = _over_batches(loop) and not called & _WHOLE
+            self._training[loop] = over_batches or bool(called & _STEPS)
         return self._training[loop]
 
     def is_hot(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

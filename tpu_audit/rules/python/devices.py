@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.options import keyword
-from tpu_audit.rules.python.possible import HOLE, Possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Possible
 
 """What a fix writes for a process group's backend."""
 
@@ -53,6 +53,7 @@ _KEYWORDS = {
     "device": SinkKind.KEYWORD,
     "torch_device": SinkKind.KEYWORD,
     "target_device": SinkKind.KEYWORD,
+    "hw_accel": SinkKind.KEYWORD,
     "map_location": SinkKind.MAP_LOCATION,
     "device_map": SinkKind.DEVICE_MAP,
 }
@@ -87,11 +88,6 @@ def is_cuda(possible: Possible) -> bool:
 def is_indexed(possible: Possible) -> bool:
     """Tell whether a CUDA device's constant names an index."""
     return is_cuda(possible) and str(possible.value) != "cuda"
-
-
-def has_hole(possible: Possible) -> bool:
-    """Tell whether a part of a string is not known."""
-    return isinstance(possible.value, str) and HOLE in possible.value
 
 
 def find_sinks(module: Module) -> tuple[DeviceSink, ...]:
@@ -160,6 +156,11 @@ def _assigned(module: Module) -> Iterator[DeviceSink]:
     for statement in module.index.of(ast.Assign):
         if any(module.is_device(target) for target in statement.targets):
             yield DeviceSink(kind=SinkKind.ASSIGNED, node=statement.value, call=None)
+    for callee in module.index.names.get("setattr", ()):
+        call = module.parent(callee)
+        given = call.args if isinstance(call, ast.Call) else []
+        if len(given) == 3 and getattr(given[1], "value", None) in _KEYS:  # noqa: PLR2004 - of setattr
+            yield DeviceSink(kind=SinkKind.ASSIGNED, node=given[2], call=None)
     for annotated in module.index.of(ast.AnnAssign):
         if annotated.value is not None and module.is_device(annotated.target):
             yield DeviceSink(kind=SinkKind.ASSIGNED, node=annotated.value, call=None)

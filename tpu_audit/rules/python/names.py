@@ -30,6 +30,20 @@ CUSTOMARY = {
     "np": "numpy",
     "cudnn": "torch.backends.cudnn",
     "DDP": "torch.nn.parallel.DistributedDataParallel",
+    "mp": "torch.multiprocessing",
+    "cuda": "torch.cuda",
+    "init_device_mesh": "torch.distributed.device_mesh.init_device_mesh",
+    "sdpa_kernel": "torch.nn.attention.sdpa_kernel",
+    "pl": "pytorch_lightning",
+    "L": "lightning",
+    "ProfilerActivity": "torch.profiler.ProfilerActivity",
+    "bnb": "bitsandbytes",
+    "cp": "cupy",
+    "pipeline": "transformers.pipeline",
+    "xops": "xformers.ops",
+    "te": "transformer_engine.pytorch",
+    "ort": "onnxruntime",
+    "placement_group": "ray.util.placement_group.placement_group",
 }
 """What names mean that a snippet uses without importing them."""
 
@@ -98,6 +112,8 @@ class Names:
             if binding not in self._imports:
                 self._imports[binding] = frozenset({canonical(self._imported(binding.node))})
             return self._imports[binding]
+        if isinstance(binding.node, ast.arg) and binding.node.arg == "torch":
+            return frozenset({"torch"})  # what else would a caller pass?
         if binding.kind is Kind.UNPACKED and isinstance(binding.value, ast.Call):
             # Helpers for optional imports return the module and whether it is there.
             return self.qualified(binding.value, depth)
@@ -136,6 +152,9 @@ class Names:
             return self._getattr(node, depth)
         if word in _IMPORTER_WORDS and node.args:
             return self._literal_names(node.args[0])
+        if word == "get" and isinstance(callee, ast.Attribute) and node.args:
+            loaded = "sys.modules" in self.qualified(callee.value, depth)
+            return self._literal_names(node.args[0]) if loaded else _NONE
         if _WRAPPER.search(word) and node.args:
             return self._literal_names(node.args[-1 if word == "LazyLoader" else 0])
         return self._through_wrapper(node, callee) if isinstance(callee, ast.Name) else _NONE

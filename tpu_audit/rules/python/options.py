@@ -26,12 +26,16 @@ class Options:
 
     @cached_property
     def defaults(self) -> dict[str, list[ast.expr]]:
-        """Default expressions by destination: ``--use-device`` is ``use_device``."""
+        """Default expressions by destination: ``--use-device`` is ``use_device``.
+
+        What ``action="store_const"`` stores is among them.
+        """
         found: dict[str, list[ast.expr]] = {}
         for call in self.calls:
-            name, default = destination(call), keyword(call, "default")
-            if name and default is not None:
-                found.setdefault(name, []).append(default)
+            name = destination(call)
+            for value in (keyword(call, "default"), keyword(call, "const")):
+                if name and value is not None:
+                    found.setdefault(name, []).append(value)
         for name, default in [*self._set_defaults(), *self._absl()]:
             found.setdefault(name, []).append(default)
         return found

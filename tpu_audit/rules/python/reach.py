@@ -59,7 +59,7 @@ class Reachability:
         self._module = module
         self._known: dict[ast.AST, Reach] = {}
         self._blocks: dict[int, list[tuple[int, ast.If]]] = {}
-        self._inner: dict[ast.AST, ast.Call | None] = {}
+        self._inner: dict[ast.AST, ast.expr | None] = {}
 
     def of(self, node: ast.AST) -> Reach:
         """Return what ``node`` is on a TPU."""
@@ -185,12 +185,20 @@ class Reachability:
             return
         if function not in self._inner:
             self._inner[function] = None  # for recursive functions
-            sites = self._module.calls.only_sites(function)
+            sites = self._uses(function)
             if sites and all(self.of(site).dead for site in sites):
                 self._inner[function] = sites[0]
         site = self._inner[function]
         if site is not None:
             yield site, False
+
+    def _uses(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+        """Return the calls of a function; where it is passed on too, each use but its own."""
+        sites = self._module.calls.only_sites(function)
+        if sites or self._module.classes.enclosing(function) is not None:
+            return [*sites]
+        uses = self._module.index.names.get(function.name, ())
+        return [use for use in uses if self._module.context(use).function is not function]
 
     def _is_inner(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Tell whether nothing outside the file calls a function: private, or of a script."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.walk import Index
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Scope = ast.Module | ast.ClassDef | FunctionNode | ast.ListComp | ast.SetComp | ast.DictComp
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MOST = 40

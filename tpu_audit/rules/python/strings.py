@@ -44,8 +44,13 @@ def percent(node: ast.BinOp, evaluate: Evaluate) -> Values:
 
 
 def braces(node: ast.Call, template: ast.expr, evaluate: Evaluate) -> Values:
-    """Evaluate ``"cuda:{}".format(x)``."""
-    return _holed(node, evaluate(template).strings(), _BRACES)
+    """Evaluate ``"cuda:{}".format(x)``; what is passed by name is filled in where it is known."""
+    texts = list(evaluate(template).strings())
+    for argument in node.keywords:
+        values = evaluate(argument.value).strings()
+        if len(values) == 1 and argument.arg is not None:
+            texts = [text.replace(f"{{{argument.arg}}}", values[0]) for text in texts]
+    return _holed(node, texts, _BRACES)
 
 
 def joined(node: ast.Call, comma: ast.expr, items: ast.expr, evaluate: Evaluate) -> Values:

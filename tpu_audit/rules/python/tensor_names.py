@@ -21,7 +21,7 @@ NOT_TENSORS = re.compile(
     r"|initial_seed|result_type|promote_types|can_cast|typename|broadcast_shapes|hub\.|jit\."
     r"|utils\.|distributed\.|backends\.|cuda\.|accelerator\.|tpu\.|optim\.|onnx\.|export\.|fx\."
     r"|profiler\.|autograd\.(?!grad$)|library\.|compiler\.|amp\.|_dynamo|_inductor|multiprocessing"
-    r"|overrides|testing\.|nn\.(?!functional\.|Parameter$|utils\.rnn\.|Buffer$)|ao\.|quantization"
+    r"|overrides|testing\.|nn\.(?!functional\.|Parameter$|utils\.rnn\.|utils\.clip_grad_norm_$|Buffer$)|ao\.|quantization"
     r"|version|hip|mps\.|xpu\.|random|storage|types|package|func\.functional_call$|_C\.|_check"
     r"|(?:float|int|uint|bfloat|complex)\d|half$|bool$|long$|short$|double$|cfloat$|cdouble$"
     r"|int$|float$|[a-z_]*sparse_coo$|strided$|channels_last|contiguous_format|preserve_format)"
@@ -84,6 +84,8 @@ TENSOR_EVIDENCE = frozenset(
     }
 )
 """Attributes by whose use a name is taken for a tensor."""
+REDUCTIONS = frozenset({"max", "min", "any", "all", "argmax", "argmin", "sum", "mean"})
+"""Methods by which a parameter of ``forward`` is taken for a tensor."""
 TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "grad", "real", "imag"})
 """Attributes of a tensor that are tensors."""
 OUTPUTS = frozenset(
@@ -111,6 +113,8 @@ INPUTS = frozenset(
         *("logit", "probs", "coords", "points", "boxes", "wav", "waveform", "audio", "mel"),
         *("frames", "video", "z", "noise", "cond", "memory_mask", "src_mask", "tgt_mask"),
         *("input_tensor", "residual", "scores", "lengths", "padding_mask", "key_padding_mask"),
+        *("h", "hx", "inp", "obs", "pred", "preds", "adj", "edge_index", "embeds", "text_embeds"),
+        *("image_embeds", "input_embeds", "prompt_embeds"),
     }
 )
 """Parameters of ``forward`` that are tensors as a rule."""

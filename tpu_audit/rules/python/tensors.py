@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tpu_audit.rules.python import tensor_names as known
 from tpu_audit.rules.python.options import keyword
 from tpu_audit.rules.python.scopes import Binding, Kind
+from tpu_audit.rules.python.walk import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BUILTINS = frozenset(dir(builtins))
+_NUMBERS = frozenset({"float", "int"})
+"""In a union with a tensor: callers pass what they have read already, as a rule."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _MOVES = frozenset({"to", "cuda", "tpu", "xpu"})
 _DEPTH = 25
@@ -171,7 +174,7 @@ class Tensors:
         bindings = self._module.scopes.bindings(node)
         held = _most(map(self._bound, bindings))
         if held is Holds.UNKNOWN and bindings and self._used_as_tensor(node):
-            return Holds.LIKELY
+            return Holds.TENSOR if self._goes_backward(node) else Holds.LIKELY
         return held
 
     def _bound(self, binding: Binding) -> Holds:
@@ -244,7 +247,9 @@ class Tensors:
         function = self._module.index.parents[self._module.index.parents[argument]]
         if not isinstance(function, _FUNCTIONS):
             return Holds.UNKNOWN
-        if function.name == "forward" and self._is_input(argument, function):
+        if function.name == "forward" and (
+            self._is_input(argument, function) or self._is_reduced(argument, function)
+        ):
             return Holds.LIKELY
         passed = self._module.calls.passed(function, argument)
         held = _most(map(self.of, passed)) if passed else Holds.UNKNOWN
@@ -261,6 +266,21 @@ class Tensors:
         first = function.args.args[1:2] == [argument]
         return first and any(self._module.is_named(base, "torch.nn.Module") for base in bases)
 
+    def _is_reduced(
+        self, argument: ast.arg, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> bool:
+        """Tell whether ``forward`` of a module calls ``x.max()`` and its like of a parameter."""
+        owner = self._module.parent(function)
+        if not isinstance(owner, ast.ClassDef) or not owner.bases:
+            return False
+        return any(
+            isinstance(parent, ast.Attribute)
+            and parent.attr in known.REDUCTIONS
+            and self._module.scopes.owner(use) is function
+            for use in self._module.index.names.get(argument.arg, ())
+            for parent in (self._module.parent(use),)
+        )
+
     def _annotated(self, hint: ast.expr) -> Holds:
         """Judge a type: ``Tensor``, ``Tensor | None``, ``Optional[Tensor]``, jaxtyping's."""
         if isinstance(hint, ast.Constant):
@@ -269,7 +289,9 @@ class Tensors:
             tensor = hint.value.replace("Optional[", "").rstrip("]").endswith("Tensor")
             return Holds.TENSOR if tensor else Holds.UNKNOWN
         if isinstance(hint, ast.BinOp):
-            return _most((self._annotated(hint.left), self._annotated(hint.right)))
+            number = any(getattr(part, "id", "") in _NUMBERS for part in children(hint))
+            both = (self._annotated(hint.left), self._annotated(hint.right))
+            return Holds.UNKNOWN if number else _most(both)
         if isinstance(hint, ast.Subscript):
             return self._annotated_generic(hint)
         word = getattr(hint, "attr", getattr(hint, "id", ""))
@@ -283,6 +305,8 @@ class Tensors:
         if word == "Optional":
             return self._annotated(parts[0])
         if word == "Union":
+            if any(getattr(part, "id", "") in _NUMBERS for part in parts):
+                return Holds.UNKNOWN
             held = _most(map(self._annotated, parts))
             others = [p for p in parts if getattr(p, "value", "") is not None]
             return held if len(others) == 1 or held not in _DEVICE else Holds.LIKELY
@@ -304,6 +328,15 @@ class Tensors:
                 return True
         return False
 
+    def _goes_backward(self, name: ast.Name) -> bool:
+        """Tell whether the same scope calls ``name.backward()``: nothing else has it bare."""
+        for use in self._module.index.attributes.get("backward", ()):
+            call = self._module.parent(use)
+            bare = isinstance(call, ast.Call) and call.func is use and not call.args
+            if bare and isinstance(use.value, ast.Name) and use.value.id == name.id:
+                return self._module.scopes.owner(use.value) is self._module.scopes.owner(name)
+        return False
+
     def _call(self, node: ast.Call) -> Holds:
         names = self._module.qualified(node.func)
         torch = [name for name in names if name.startswith("torch.")]
@@ -315,6 +348,8 @@ class Tensors:
             return self._computed(node)
         if isinstance(node.func, ast.Attribute):
             return self._method(node, node.func)
+        if getattr(node.func, "id", "") == "self":
+            return Holds.LIKELY
         return self._function(node, node.func) if isinstance(node.func, ast.Name) else Holds.UNKNOWN
 
     def _torch_call(self, node: ast.Call, name: str) -> Holds:
@@ -395,6 +430,7 @@ class Tensors:
         """Judge ``self.layer(x)`` by what the class stores there, ``self.method(x)`` by that."""
         stored = self._module.classes.stored(callee)
         made = [value.func for value in stored if isinstance(value, ast.Call)]
+        made = [func for func in made if not self._is_plain(func)]
         if any(self._module.is_named(func, "torch.nn.*") for func in made):
             return Holds.TENSOR
         owner = self._module.classes.enclosing(node)
@@ -407,6 +443,13 @@ class Tensors:
         in_module = self._module.context(node).function
         layered = in_module is not None and in_module.name == "forward"
         return Holds.LIKELY if layered and any(map(self.may_be, node.args)) else Holds.UNKNOWN
+
+    def _is_plain(self, callee: ast.expr) -> bool:
+        """Tell a class of this file without a base: it is no module of PyTorch's."""
+        return isinstance(callee, ast.Name) and any(
+            isinstance(node, ast.ClassDef) and node.name == callee.id and not node.bases
+            for node in self._module.index.definitions
+        )
 
     def _function(self, node: ast.Call, callee: ast.Name) -> Holds:
         bindings = self._module.scopes.bindings(callee)

@@ -75,6 +75,8 @@ _TRUE_HELPERS = frozenset(
 _FALSE_ATTRIBUTES = frozenset(
     {"is_cuda", "has_cuda", "is_mps", "is_xpu", "is_npu", "is_hpu", "is_cpu"}
 )
+_OF_AMD = re.compile(r"(?:HIP|ROCR|ROCM|HSA)_")
+"""Variables of AMD's, which nobody sets on a TPU's host."""
 _NO_KERNELS = re.compile(r"^_?(?:HAS|SUPPORTS|USE)_FLEX_ATTENTION$")
 """Flags that libraries set by a CUDA device's capability."""
 _NEVER = frozenset({ast.Eq, ast.In, ast.Is})
@@ -138,6 +140,8 @@ class Truths:
         test = self.of(node.test)
         if test is not None:
             return self.constant(node.body if test else node.orelse)
+        if _asks_for_none(node.test, node.orelse):
+            return self.constant(node.body)  # the answer, unless a caller gives another
         return _agreed([self.constant(node.body), self.constant(node.orelse)])
 
     def constant(self, node: ast.expr) -> bool | None:
@@ -161,7 +165,7 @@ class Truths:
         known = self._named(node)
         if known is not None:
             return known
-        stores = list(self._stores(node))
+        stores = [s for s in self._stores(node) if not self._module.reach(s).dead]
         if any(self._switches_off(value) for value in stores):
             return False
         return _agreed([self.constant(value) for value in stores])
@@ -194,14 +198,18 @@ class Truths:
         if word == "startswith" and node.args and isinstance(node.func, ast.Attribute):
             return self.membership(node.func.value, node.args[:1], positive=True)
         if word in {"bool", "any", "all", "int"} and len(node.args) == 1:
-            return self.of(node.args[0])
-        if isinstance(node.func, ast.Name):
-            own = self._own_helper(node.func)
-            if own is not None:
-                return own
-        if self._defined(node.func):
-            return None
+            return self._all_of(node.args[0])
+        if word in {"get", "getenv"} and node.args:
+            return False if _OF_AMD.match(str(getattr(node.args[0], "value", ""))) else None
+        own = self._own_helper(node.func) if isinstance(node.func, ast.Name) else None
+        if own is not None or self._defined(node.func):
+            return own
         return False if word in _FALSE_HELPERS else (word in _TRUE_HELPERS) or None
+
+    def _all_of(self, node: ast.expr) -> bool | None:
+        """Answer for what ``any``, ``all`` and ``bool`` are given: false if each of many is."""
+        many = isinstance(node, ast.GeneratorExp | ast.ListComp)
+        return (self.of(node.elt) and None) if many else self.of(node)  # type: ignore[attr-defined] # has elements
 
     def _defined(self, callee: ast.expr) -> bool:
         return isinstance(callee, ast.Name) and any(
@@ -252,7 +260,7 @@ class Truths:
         if not kinds or isinstance(device, ast.Constant):
             return None
         if kinds == {"nccl"}:
-            return not positive if self._is_backend(device) else None
+            return not positive if self._is_backend(device, others) else None
         if "tpu" in kinds:
             return positive if kinds <= {"tpu"} | OTHER_DEVICES | {"cpu"} else None
         if not kinds <= OTHER_DEVICES and not (
@@ -261,8 +269,11 @@ class Truths:
             return None
         return None if self._may_be(device, kinds) else not positive
 
-    def _is_backend(self, node: ast.expr) -> bool:
+    def _is_backend(self, node: ast.expr, others: list[ast.expr]) -> bool:
         """Tell what a process group says of its backend: on a TPU it is not CUDA's."""
+        attribute = any(isinstance(other, ast.Attribute) for other in others)
+        if attribute and "backend" in str(getattr(node, "attr", getattr(node, "id", ""))):
+            return True
         values = [b.value for b in self._module.scopes.bindings(node)] if _is_name(node) else [node]
         arms = [arm for v in values for arm in ([v.body, v.orelse] if _is_choice(v) else [v])]
         return any(map(self._asks_backend, arms)) and all(
@@ -353,6 +364,18 @@ def _is_choice(node: ast.expr | None) -> TypeGuard[ast.IfExp]:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _asks_for_none(test: ast.expr, other: ast.expr) -> bool:
+    """Tell ``... if use_cuda is None else use_cuda``."""
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Is)
+        and _is_none(test.comparators[0])
+        and isinstance(test.left, ast.Name)
+        and isinstance(other, ast.Name)
+        and test.left.id == other.id
+    )
 
 
 def _is_int(node: ast.expr) -> bool:

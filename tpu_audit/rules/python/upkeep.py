@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _HOST_FILE = re.compile(
     r"(?:^|/)(?:image_|video_|audio_)?(?:processing|processor|feature_extraction|tokenization|convert)"
     r"[^/]*\.py$"
-    r"|(?:^|/)(?:data|datasets?|dataloaders?)/(?:[^/]*/)*[^/]*\.py$"
+    r"|(?:^|/)(?:data|datasets?|dataloaders?|transforms?)/(?:[^/]*/)*[^/]*\.py$"
     r"|(?:^|/)(?:exporters?/(?:[^/]*/)*[^/]*|(?:torch2|onnx_)?export(?:er|ers)?(?:_[^/]*)?)\.py$"
     r"|(?:^|/)utils/export/[^/]*\.py$|(?:^|/)(?:plotting|plots?|visuali[sz](?:e|er|ation))\.py$"
 )

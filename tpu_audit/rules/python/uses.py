@@ -32,13 +32,15 @@ class Uses:
     def named(self, pattern: str) -> list[ast.expr]:
         """Return the uses of a dotted name, or with ``.*`` of all names below it, taken whole.
 
-        ``TrainingArguments``, defined nowhere, counts as ``transformers.TrainingArguments``.
+        ``TrainingArguments``, defined nowhere, counts as ``transformers.TrainingArguments``;
+        ``FloatTensor`` does not, which is ``torch.FloatTensor`` as a rule.
         """
         if pattern.endswith(".*"):
             prefix = pattern[:-1]
             return [n for name, use in self._whole.items() if name.startswith(prefix) for n in use]
+        found = self._links.get(pattern, [])
         last = pattern.rpartition(".")[2]
-        return [*self._links.get(pattern, ()), *self._guesses.get(last, ())]
+        return found if last.endswith("Tensor") else [*found, *self._guesses.get(last, ())]
 
     def name_of(self, node: ast.expr, pattern: str) -> str:
         """Return the dotted name by which ``node`` matches ``pattern``."""
@@ -73,12 +75,13 @@ class Uses:
         index = self._module.index
         bound = imported | index.stores.keys() | index.arguments.keys() | _BUILTINS
         bound |= {node.name for node in index.definitions}
+        bound -= {"torch"} & index.arguments.keys()  # handed in: see Names.bound
         return [identifier for identifier in index.names if identifier not in bound]
 
     def dynamic_imports(self) -> Iterator[ast.Call]:
         """Iterate over ``import_module(...)`` and calls of functions that wrap it."""
         index = self._module.index
-        callees: list[ast.expr] = []
+        callees: list[ast.expr] = [*self._loaded_modules()]
         for table in (index.attributes, index.names):
             for word, nodes in table.items():
                 if "mport" in word or "azy" in word:
@@ -89,6 +92,13 @@ class Uses:
                 yield call
                 function = self._module.context(call).function
                 yield from self._module.calls.sites(function) if function is not None else ()
+
+    def _loaded_modules(self) -> Iterator[ast.expr]:
+        """Iterate over the callees of ``sys.modules.get("torch")``."""
+        for modules in self._module.index.attributes.get("modules", ()):
+            parent = self._module.parent(modules)
+            if isinstance(parent, ast.Attribute) and parent.attr == "get":
+                yield parent
 
     def _follow(self, node: ast.expr, *, alias: bool) -> None:
         """Record a chain of attributes from its root on; go on to the names it is assigned to."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tpu_audit.rules.python.module import Module
+    from tpu_audit.rules.python.possible import Scalar
 
 _DEPTH = 10
 """Steps from an expression to a constant."""
@@ -198,7 +199,8 @@ class Evaluator:
 
     def _unchanged(self, node: ast.Call) -> Values:
         if isinstance(node.func, ast.Attribute):
-            return self.evaluate(node.func.value) if not node.args else UNKNOWN
+            found = self.evaluate(node.func.value) if not node.args else UNKNOWN
+            return found.map(_lower) if node.func.attr == "lower" else found
         return self.evaluate(node.args[0]) if node.args else UNKNOWN
 
     def _with_fallback(self, node: ast.Call, word: str) -> Values:
@@ -225,3 +227,7 @@ class Evaluator:
             return UNKNOWN
         results = self._module.calls.returned(functions[0])
         return union(*(self.evaluate(value).through(Via.RETURNED) for value in results))
+
+
+def _lower(value: Scalar) -> Scalar:
+    return value.lower() if isinstance(value, str) else value

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _REDUCED = frozenset({"any", "all", "sum", "max", "min", "mean", "numel", "isnan", "isfinite"})
 _QUESTIONS = ("torch.equal", "torch.allclose", "torch.is_nonzero")
+_EVALUATES = re.compile(r"not self\.training$|self\.training is False$|self\.training == False$")
 _TRACE = re.compile(r"compiling|tracing|export|scripting|is_fake|is_meta")
 
 RULE = Rule(
@@ -61,6 +62,17 @@ RULE = Rule(
             "            return None\n"
             "        return x if self.training else x * 2\n"
         ),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor, n: int):\n    if self.training:\n"
+            "        n = torch.ones((x.shape[0],), device=x.device)\n"
+            "    for i, layer in enumerate(self.layers):\n"
+            "        if self.training is False and i >= n:\n            break\n"
+            "        x = layer(x)\n    return x\n"
+        ),
+        Case(
+            "import torch\ndef step(self, kl: torch.Tensor | float | None = None):\n"
+            "    if kl > self.limit:\n        self.rate = self.rate / 2\n"
+        ),
         Case("import torch\nw = torch.load(p)\nif (w > 0).any():\n    fix(w)\n"),
         Case(
             "import torch\ndef forward(self, ids: torch.Tensor):\n"
@@ -92,6 +104,11 @@ RULE = Rule(
             lines=(5,),
         ),
         Case(
+            "for batch in loader:\n    loss = step(batch)\n    while loss > 10:\n"
+            "        loss = step(batch)\n    loss.backward()\n",
+            lines=(3,),
+        ),
+        Case(
             "import torch\ndef forward(self, a: torch.Tensor, b: torch.Tensor):\n"
             "    if torch.equal(a, b):\n        return a\n    return b\n",
             lines=(3,),
@@ -105,8 +122,10 @@ def check(node: ast.If | ast.While | ast.IfExp | ast.Assert, module: Module) -> 
     """Find tests that hold a tensor; each operand is judged by itself."""
     leaves = [leaf for leaf in _leaves(node.test) if not isinstance(leaf, ast.Constant)]
     for leaf in leaves:
-        if _is_asked(leaf, module):
-            if _TRACE.search(module.code(node.test)) or not runs_each_step(leaf, module):
+        if _is_asked(leaf, module) and not _is_left_out(leaf, node.test, module):
+            around = isinstance(node, ast.While) and runs_each_step(node, module)
+            each = around or runs_each_step(leaf, module)
+            if _TRACE.search(module.code(node.test)) or not each:
                 return
             yield module.hit(
                 leaf,
@@ -125,6 +144,27 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
         yield from _leaves(test.operand)
     else:
         yield test
+
+
+def _is_left_out(leaf: ast.expr, test: ast.expr, module: Module) -> bool:
+    """Tell ``not self.training and i >= n`` where ``n`` is a tensor in training alone."""
+    if not isinstance(test, ast.BoolOp) or not _EVALUATES.match(module.code(test.values[0])):
+        return False
+    names = [node for node in descend(leaf) if isinstance(node, ast.Name)]
+    return any(
+        _is_of_training(binding.node, module)
+        for name in names
+        for binding in module.scopes.bindings(name)
+    )
+
+
+def _is_of_training(node: ast.AST, module: Module) -> bool:
+    parent = module.parent(node)
+    while parent is not None:
+        if isinstance(parent, ast.If) and module.code(parent.test) == "self.training":
+            return True
+        parent = module.parent(parent)
+    return False
 
 
 def _is_asked(leaf: ast.expr, module: Module) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
+from tpu_audit.rules.python.tensor_names import MODEL
 from tpu_audit.rules.python.tensors import tensors
 from tpu_audit.rules.python.upkeep import on_host
 from tpu_audit.rules.python.walk import descend
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
     from tpu_audit.rules.hit import Hit
     from tpu_audit.rules.python.module import Module
 
+_FEW = re.compile(r"order|degree|depth|layer|level|stage|scale")
+"""Bounds of loops that a model's shape fixes: each step has the same few lengths."""
 _COUNTS = frozenset({"range", "enumerate", "count", "trange", "tqdm"})
 
 RULE = Rule(
     code="TPA412",
     name="changing-slice",
     severity=Severity.WARNING,
-    words=("torch", "forward"),
+    words=("torch", "forward", "model"),
     in_tests=None,
     docs=Docs(
         what="Finds slices of tensors with one bound counted up by a loop: `x[:, :t]`.",
@@ -35,6 +39,10 @@ RULE = Rule(
         references=(SHAPES,),
     ),
     valid=(
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    for k in range(1, self.spline_order + 1):\n        x = x[:, k + 1 :] * 2\n"
+        ),
         Case(
             "import torch\ndef post_process_masks(masks: torch.Tensor, sizes):\n"
             "    for i, size in enumerate(sizes):\n        m = masks[i, : sizes[i]]\n"
@@ -64,6 +72,7 @@ RULE = Rule(
             "        logits = model(ids[:, : pos + 1])\n",
             lines=(4,),
         ),
+        Case("for t in range(1, T):\n    out = model(x[:, :t])\n", lines=(2,)),
         Case(
             "import torch\ndef roll(x: torch.Tensor):\n    for i, _ in enumerate(range(5)):\n"
             "        y = x[i:] * x[i:]\n",
@@ -89,7 +98,7 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
     if not _identifiers(moving[0]) & counters:
         return
     if (
-        tensors(module).may_be(holder.value)
+        (tensors(module).may_be(holder.value) or _goes_to_model(holder, module))
         and not is_rare(node, module)
         and not on_host(node, module)
     ):
@@ -101,16 +110,31 @@ def check(node: ast.Slice, module: Module) -> Iterator[Hit]:
         )
 
 
+def _goes_to_model(node: ast.Subscript, module: Module) -> bool:
+    """Tell ``model(x[:, :t])`` where nothing tells what ``x`` is."""
+    call = module.parent(node)
+    if not isinstance(node.slice, ast.Tuple) or not isinstance(call, ast.Call):
+        return False
+    word = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    called = node in call.args and MODEL.search(word) is not None
+    return called and module.libraries.may_be_torch
+
+
 def _counters(loop: ast.For) -> set[str]:
     """Return the names that a loop counts up."""
     callee = loop.iter.func if isinstance(loop.iter, ast.Call) else None
     word = getattr(callee, "attr", getattr(callee, "id", ""))
-    if word not in _COUNTS:
+    if word not in _COUNTS or _FEW.search(_words(loop.iter)):
         return set()
     target = loop.target
     if isinstance(target, ast.Tuple) and word == "enumerate":
         target = target.elts[0]
     return {target.id} if isinstance(target, ast.Name) else set()
+
+
+def _words(node: ast.expr) -> str:
+    parts = (part for part in descend(node) if isinstance(part, ast.Name | ast.Attribute))
+    return " ".join(getattr(part, "attr", getattr(part, "id", "")) for part in parts)
 
 
 def _follows(bound: ast.expr, counters: set[str], module: Module) -> bool:

@@ -34,7 +34,7 @@ RULE = Rule(
     code="TPA408",
     name="dynamic-padding",
     severity=Severity.WARNING,
-    words=("padding", *_COLLATORS, "drop_last", "DataLoader"),
+    words=("padding", "pad_sequence", *_COLLATORS, "drop_last", "DataLoader"),
     in_tests=None,
     docs=Docs(
         what='Finds tokenizers with `padding=True` or `"longest"` without `pad_to_multiple_of` '
@@ -88,6 +88,18 @@ RULE = Rule(
         ),
         Case(
             "from torch.utils.data import DataLoader\n"
+            "train = DataLoader(ds, batch_size=32, shuffle=True, drop_last=False)\n",
+            lines=(2,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            "from torch.nn.utils.rnn import pad_sequence\n"
+            "def collate(batch):\n    return pad_sequence(batch, batch_first=True)\n",
+            lines=(3,),
+            severity=Severity.WARNING,
+        ),
+        Case(
+            "from torch.utils.data import DataLoader\n"
             "train = DataLoader(ds, batch_size=32, shuffle=True)\n",
             lines=(2,),
             severity=Severity.INFO,
@@ -132,7 +144,19 @@ def loaders(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
             call,
             "the short last batch has a shape of its own, and is compiled anew on a TPU",
             "pass `drop_last=True` for training",
-            severity=Severity.INFO,
+            severity=Severity.INFO if last is None else None,
+        )
+
+
+@RULE.call("torch.nn.utils.rnn.pad_sequence")
+def sequences(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find batches that collating functions pad to their longest."""
+    function = module.context(call).function
+    if function is not None and "collat" in function.name.lower():
+        yield module.hit(
+            call,
+            f"`{name}` pads to the longest of a batch: each new length is compiled anew on a TPU",
+            "pad to a multiple of 128, or to a fixed length",
         )
 
 

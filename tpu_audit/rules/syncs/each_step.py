@@ -13,6 +13,7 @@ from tpu_audit.rules.python.walk import descend
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tpu_audit.rules.python.context import Context
     from tpu_audit.rules.python.module import Module
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -32,14 +33,29 @@ _WHOLE = frozenset({"generate", "validate", "evaluate"})
 _HALF = re.compile(r"==\s*(?:torch\.)?(?:float16|half)\b")
 """A test for float16, which code on a TPU does not work in."""
 _FLASH = re.compile(r"cu_seq_?lens|flash_?att", re.IGNORECASE)
+_APART = re.compile(
+    r"^_?(?:get_unpad_data|upad_input|unpad_input)$|^_?flash_att\w*fn$"
+    r"|^_?(?:make|register|set|init|build)_(?:schedule|timesteps|sigmas)$"
+)
+"""Functions of FlashAttention, which packs batches, and such as prepare a sampler's loop."""
 _DENIED = re.compile(r"\bnot\b|!=")
 """A test for flash attention's packed batches, which a TPU has none of."""
 _ONCE = re.compile(r"^_?(?:is_)?first(?:_(?:call|run|time|step|forward|batch|pass))?$")
 """Attributes that are true the first time alone."""
+_TRAINS = re.compile(r"self\.training(?:$| or )")
 _REPLACED = frozenset({"use_experts_implementation"})
 """Decorators under which transformers runs grouped products in place of a class's ``forward``."""
 _METHODS = frozenset({"step", "decode", "decode_step", "decode_one", "forward_step"})
 """Methods of models that compute a token."""
+_MOVES = frozenset(
+    {
+        *("to", "cuda", "backward", "zero_grad", "to_device", "prepare", "device", "train", "eval"),
+        *("step", "no_grad", "inference_mode", "fit", "autocast"),
+    }
+)
+"""What a function that works on a device says somewhere."""
+_MAKES = re.compile(r"_?(?:build|load|get|make|create|save|init|setup|export|register)_")
+"""Functions that make a model, or keep it, rather than compute with it."""
 _DEPTH = 3
 _LAST = (ast.Raise, ast.Break)
 REFERENCE = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html"
@@ -57,11 +73,21 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     decodes = loop is not None and _calls_model(loop, module)
     if not (context.hot or decodes) or context.test or _is_exempt(node, module):
         return False
-    if context.training or decodes:
-        return loop is None or not _is_epoch(loop) or not any(_inner_loops(loop, module))
     function = context.function
-    whole = function is None or (function.name in _WHOLE and not context.loop_depth)
-    if function is None or whole or _is_stage(function, module):
+    if context.training or decodes:
+        if loop is None or decodes or not _stays_home(loop, context):
+            return loop is None or _is_step(loop, module)
+        if function is None or not module.context(function.body[0]).hot:
+            return False
+    return function is not None and _runs(function, context, module, depth)
+
+
+def _runs(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, module: Module, depth: int
+) -> bool:
+    """Tell whether a function, by its name and by what calls it, is one of a step."""
+    whole = function.name in _WHOLE and not context.loop_depth
+    if whole or _is_stage(function, module):
         return False
     if any(_inner_loops(function, module)):
         return False
@@ -71,18 +97,60 @@ def runs_each_step(node: ast.AST, module: Module, depth: int = _DEPTH) -> bool:
     return depth > 0 and any(runs_each_step(site, module, depth - 1) for site in sites)
 
 
+def _is_step(loop: ast.For | ast.AsyncFor | ast.While, module: Module) -> bool:
+    """Tell a loop over steps from one over epochs."""
+    return not _is_epoch(loop) or not any(_inner_loops(loop, module))
+
+
+def _stays_home(loop: ast.AST, context: Context) -> bool:
+    """Tell a loop over batches that nothing moves to a device, as statistics are gathered."""
+    around = context.function or loop
+    return not any(
+        isinstance(node, ast.Attribute) and node.attr in _MOVES for node in descend(around)
+    )
+
+
 def _is_exempt(node: ast.AST, module: Module) -> bool:
     """Tell what runs on the host, seldom, or not on a TPU at all, wherever it stands."""
+    function = module.context(node).function
+    if function is not None and _APART.search(function.name):
+        return True
     return on_host(node, module) or is_rare(node, module) or is_replaced(node, module)
 
 
 def is_evaluation(node: ast.AST, module: Module) -> bool:
-    """Tell whether ``node`` stands in a loop over batches, and what is around does not train."""
+    """Tell whether ``node`` stands in a loop over batches, and what is around does not train.
+
+    So with what follows a computation without gradients in the same function.
+    """
     context = module.context(node)
     around = context.function or context.loop
+    if context.function is not None and _infers(context.function, module):
+        return True
+    if _is_of_evaluation(node, module):
+        return True
     return context.training and (
         around is None
         or not any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in descend(around))
+    )
+
+
+def _is_of_evaluation(node: ast.AST, module: Module) -> bool:
+    """Tell the arm of ``if self.training`` that training does not take."""
+    child, parent = node, module.parent(node)
+    while parent is not None and not isinstance(parent, _FUNCTIONS):
+        other = isinstance(parent, ast.If) and child in parent.orelse
+        if other and isinstance(parent, ast.If) and _TRAINS.match(module.code(parent.test)):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
+def _infers(function: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:
+    """Tell a function with ``with torch.inference_mode():`` in it."""
+    return any(
+        isinstance(node, ast.Call) and module.is_named(node.func, "torch.inference_mode")
+        for node in descend(*function.body)
     )
 
 
@@ -98,6 +166,7 @@ def _calls_model(loop: ast.AST, module: Module) -> bool:
     return any(
         isinstance(node, ast.Call)
         and MODEL.search(_computing(node.func)) is not None
+        and not _MAKES.match(_computing(node.func))
         and not module.is_imported(node.func)
         for node in descend(loop)
     )

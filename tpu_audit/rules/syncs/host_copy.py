@@ -41,8 +41,28 @@ RULE = Rule(
         Case("import numpy as np\ndef step(df):\n    return np.mean(df.numpy())\n"),
         Case("import torch\nfor x in loader:\n    t = torch.zeros(3).numpy()\n    model.cpu()\n"),
         Case("import torch\ndef to_numpy(t):\n    return t.detach().cpu().numpy()\n"),
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n    if hasattr(x, 'cpu'):\n"
+            "        x = x.detach().cpu()\n    return x\n"
+        ),
+        Case(
+            "def forward(self, inputs):\n    return [_array(x.detach()) for x in inputs]\n"
+            "def _array(x):\n    if hasattr(x, 'numpy'):\n        return x.numpy()\n"
+            "    return list(x)\n"
+        ),
+        Case(
+            "import torch\ndef forward(ctx, run, x: torch.Tensor):\n"
+            "    kept = x.to('cpu', non_blocking=True)\n    return run(x), kept\n"
+        ),
     ),
     invalid=(
+        Case(
+            "import torch\nclass P(torch.nn.Module):\n    def forward(self, x):\n"
+            "        y = self.net(x)\n        if self.training:\n            return self.loss(y)\n"
+            "        else:\n            return y.detach().cpu().numpy()\n",
+            lines=(8,),
+            severity=Severity.INFO,
+        ),
         Case(
             "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n"
             "        return self.lookup(x.detach().cpu().numpy())\n",
@@ -89,7 +109,7 @@ def methods(call: ast.Call, receiver: ast.expr, module: Module) -> Iterator[Hit]
             span=module.method_span(call),
         )
         return
-    copies = word != "to" or _is_to_host(call, module)
+    copies = (word != "to" or _is_to_host(call, module)) and not _may_lack(call, module)
     if copies and tensors(module).may_be(receiver) and runs_each_step(call, module):
         yield _hit(call, module)
 
@@ -115,8 +135,29 @@ def _hit(call: ast.Call, module: Module) -> Hit:
 
 
 def _is_to_host(call: ast.Call, module: Module) -> bool:
+    """Tell ``x.to("cpu")``; with ``non_blocking=True`` nobody waits for it."""
+    if getattr(keyword(call, "non_blocking"), "value", False) is True:
+        return False
     device = call.args[0] if call.args else keyword(call, "device")
     return device is not None and tensors(module).is_host(device)
+
+
+def _may_lack(call: ast.Call, module: Module) -> bool:
+    """Tell ``if hasattr(x, "numpy"): x.numpy()``, which converts whatever it is given."""
+    function = module.context(call).function
+    callee = call.func
+    if function is None or not isinstance(callee, ast.Attribute):
+        return False
+    held: ast.expr = callee.value
+    while isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute):
+        held = held.func.value
+    for name in module.index.names.get("hasattr", ()):
+        asks = module.parent(name)
+        if isinstance(asks, ast.Call) and len(asks.args) > 1 and asks.func is name:
+            same = module.code(asks.args[0]) == module.code(held)
+            if same and module.value(asks.args[1]).strings() == (callee.attr,):
+                return module.context(asks).function is function
+    return False
 
 
 def _copied_on_cuda(receiver: ast.expr, module: Module) -> bool:

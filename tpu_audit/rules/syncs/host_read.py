@@ -44,6 +44,26 @@ RULE = Rule(
     ),
     valid=(
         Case(
+            "import torch\ndef _get_unpad_data(mask: torch.Tensor):\n"
+            "    return mask.sum(-1).max().item()\n"
+            "class A(torch.nn.Module):\n    def forward(self, x, mask):\n"
+            "        return self.flash(x, _get_unpad_data(mask))\n"
+        ),
+        Case(
+            "import torch\ndef statistics(loader):\n    for batch in loader:\n"
+            "        counts = torch.sum(batch.mask)\n        seen.append(counts.item())\n"
+        ),
+        Case(
+            "import torch\nfor name, loader in loaders:\n    trainer.fit(model, loader)\n"
+            "    scores = torch.cat(trainer.predict(model, loader))\n"
+            "    out.append(scores.tolist())\n"
+        ),
+        Case(
+            "import torch\nclass Constant:\n    def __call__(self, left):\n        return 0.1\n"
+            "class Schedule:\n    def __init__(self, rate):\n        self.rate = Constant()\n"
+            "    def __call__(self, left: float):\n        return float(self.rate(left))\n"
+        ),
+        Case(
             "import torch\ndef step(self, out: torch.Tensor, t: int | torch.Tensor):\n"
             "    if isinstance(t, torch.Tensor):\n        t = t.long()\n    else:\n"
             "        index = int(t)\n    return out * index\n"

@@ -52,6 +52,10 @@ RULE = Rule(
         ),
         Case("import torch\nmodel = load()\nprint(model(x).sum())\n"),
         Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n    most = x.abs().mean()\n"
+            "    if most > 50:\n        logger.warning(f'{most} is large')\n    return x\n"
+        ),
+        Case(
             "def training_step(self, batch):\n    loss = self.net(batch).loss\n"
             "    self.log('loss', loss)\n    return loss\n"
         ),
@@ -87,13 +91,33 @@ def check(module: Module) -> Iterator[Hit]:
     """Find calls that show a tensor."""
     for call in _shows(module):
         shown = next((a for a in _shown(call) if tensors(module).may_be(a)), None)
-        if shown is not None and runs_each_step(call, module):
+        if shown is None or _is_read_before(call, shown, module):
+            continue
+        if runs_each_step(call, module):
             yield module.hit(
                 call,
                 f"showing the tensor `{module.code(shown)}` each step makes the host wait for the "
                 "TPU",
                 "show it every so many steps",
             )
+
+
+def _is_read_before(call: ast.Call, shown: ast.expr, module: Module) -> bool:
+    """Tell ``if norm > 50: warn(norm)``: the test has read the tensor, and the message is rare."""
+    text = module.code(shown)
+    child: ast.AST = call
+    parent = module.parent(call)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        inside = isinstance(parent, ast.If) and child in parent.body
+        if inside and any(module.code(n) == text for n in _compared(parent)):
+            return True
+        child, parent = parent, module.parent(parent)
+    return False
+
+
+def _compared(parent: ast.AST) -> list[ast.expr]:
+    test = parent.test if isinstance(parent, ast.If) else None
+    return [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
 
 
 def _shows(module: Module) -> Iterator[ast.Call]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tpu_audit.trace import guesses
 from tpu_audit.trace.compiling.watch import guard
 from tpu_audit.types.compiled import Change, Recompile
 
@@ -36,6 +37,15 @@ def recompiled(call: Callable[[], Any]) -> tuple[bool, str | None]:
     return False, None
 
 
+def other_values(call: Callable[[], Any]) -> Recompile | None:
+    """Call with the same inputs while reads give other numbers; None where nothing is guessed."""
+    with guesses.answering_otherwise() as others:
+        anew, failed = recompiled(call)
+    if not others.given:
+        return None
+    return Recompile(change=Change.VALUES, anew=anew, guard=failed)
+
+
 def same_inputs(call: Callable[[], Any], backend: Backend) -> Recompile:
     """Call with the same inputs until nothing is left that a first call only sets up."""
     before, lowers = backend.graphs, backend.lower
@@ -48,3 +58,11 @@ def same_inputs(call: Callable[[], Any], backend: Backend) -> Recompile:
         return Recompile(change=Change.NOTHING, anew=False)
     anew, failed = recompiled(call)
     return Recompile(change=Change.NOTHING, anew=anew, guard=failed)
+
+
+def tried(attempt: Callable[[], Recompile | None]) -> Recompile | None:
+    """Return what ``attempt`` shows; what runs once need not run twice, nor at another size."""
+    try:
+        return attempt()
+    except Exception:  # noqa: BLE001 - the first call stands
+        return None

@@ -7,6 +7,7 @@ a graph: each node is one call of an eager kernel. Here the recorder sees the ca
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,6 +19,7 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from tpu_audit.trace.compiling.places import GraphPlaces
 from tpu_audit.trace.recorder import Recorder
 from tpu_audit.types.errors import shorten
+from tpu_audit.types.trace import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +60,8 @@ class Backend:
 
     def _lowered(self, graph: fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
         compiler = aot_autograd(
-            fw_compiler=self._runner,
+            fw_compiler=partial(self._runner, None),
+            bw_compiler=partial(self._runner, Role.BACKWARD),
             decompositions=get_decompositions(_DECOMPOSED),
         )
         try:
@@ -68,15 +71,16 @@ class Backend:
             return graph.forward
         return run
 
-    def _runner(self, graph: fx.GraphModule, _inputs: Any) -> Any:
-        return make_boxed_func(_Nodes(graph, self).run)
+    def _runner(self, role: Role | None, graph: fx.GraphModule, _inputs: Any) -> Any:
+        return make_boxed_func(_Nodes(graph, self, role).run)
 
 
 class _Nodes(fx.Interpreter):
     """Runs a graph node by node, under the name of the module and the line each came from."""
 
-    def __init__(self, graph: fx.GraphModule, backend: Backend) -> None:
+    def __init__(self, graph: fx.GraphModule, backend: Backend, role: Role | None) -> None:
         super().__init__(graph)
+        self._role = role
         self._backend = backend
         self._root = backend.root
 
@@ -84,10 +88,12 @@ class _Nodes(fx.Interpreter):
         """Run the graph; its calls are those of the phase."""
         recorder = self._backend.recorder
         recorder.enter(self._backend.phase)
+        recorder.role = self._role
         try:
             return super().run(*args, **kwargs)
         finally:
             recorder.enter(None)
+            recorder.role = None
 
     def run_node(self, node: fx.Node) -> Any:
         """Run one node."""

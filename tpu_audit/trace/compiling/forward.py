@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tpu_audit.trace.compiling.again import recompiled, same_inputs
+from tpu_audit.trace.compiling.again import other_values, recompiled, same_inputs, tried
 from tpu_audit.trace.compiling.session import with_recompiles
+from tpu_audit.trace.phases.interface import autocasting
 from tpu_audit.trace.runner import make_inputs
 from tpu_audit.types.compiled import Change, CompileTrace, Recompile
 
@@ -25,11 +26,15 @@ def run(subject: Subject, session: Session) -> tuple[CompileTrace, ...]:
     call = session.compiled(subject.entry)
     settings = subject.settings
     once = partial(call, **subject.inputs)
-    with torch.no_grad():
+    with torch.no_grad(), autocasting(settings):
         _, trace = session.first(settings.phase, once)
-        trace = with_recompiles(trace, _tried(partial(same_inputs, once, session.backend)))
+        trace = with_recompiles(
+            trace,
+            tried(partial(same_inputs, once, session.backend)),
+            tried(partial(other_values, once)),
+        )
         for change, was in ((Change.SEQ_LEN, settings.seq_len), (Change.BATCH, settings.batch)):
-            trace = with_recompiles(trace, _tried(partial(_changed, subject, call, change, was)))
+            trace = with_recompiles(trace, tried(partial(_changed, subject, call, change, was)))
     return (trace,)
 
 
@@ -51,11 +56,3 @@ def _changed(
 def _shapes(inputs: Any) -> list[tuple[int, ...]]:
     leaves = torch.utils._pytree.tree_leaves(dict(inputs))
     return [tuple(leaf.shape) for leaf in leaves if isinstance(leaf, torch.Tensor)]
-
-
-def _tried(attempt: Callable[[], Recompile | None]) -> Recompile | None:
-    """Return what ``attempt`` shows; a model need not run twice, nor at another size."""
-    try:
-        return attempt()
-    except Exception:  # noqa: BLE001 - the first call stands
-        return None

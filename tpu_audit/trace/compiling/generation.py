@@ -22,6 +22,7 @@ from tpu_audit.trace.phases.generation import (
     can_generate,
     settle,
 )
+from tpu_audit.trace.phases.interface import autocasting
 from tpu_audit.types.compiled import Change, CompileTrace, Recompile
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
@@ -115,7 +116,8 @@ def _generate(subject: Subject, session: Session, kv_cache: str) -> _Steps:
     model: Any = subject.model
     in_model = guesses.answering(lambda: steps.inside)
     try:
-        with torch.no_grad(), in_model, _compiled(subject.model, steps):
+        casting = autocasting(subject.settings)
+        with torch.no_grad(), casting, in_model, _compiled(subject.model, steps):
             model.generate(**arguments, generation_config=config)
     except Enough:
         pass

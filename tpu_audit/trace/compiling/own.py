@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tpu_audit.trace.compiling.again import same_inputs
+from tpu_audit.trace.compiling.again import other_values, same_inputs, tried
 from tpu_audit.trace.compiling.session import with_recompiles
 from tpu_audit.trace.own import STEP
-from tpu_audit.types.errors import NotAuditedError
 
 if TYPE_CHECKING:
     from tpu_audit.trace.compiling.session import Session
     from tpu_audit.trace.own import Program
-    from tpu_audit.types.compiled import CompileTrace, Recompile
+    from tpu_audit.types.compiled import CompileTrace
 
 
 def run(program: Program, session: Session) -> tuple[CompileTrace, ...]:
@@ -25,10 +24,8 @@ def run(program: Program, session: Session) -> tuple[CompileTrace, ...]:
     single = torch.autograd.set_multithreading_enabled(False)
     with single, torch.set_grad_enabled(program.phase == STEP):
         _, trace = session.first(program.phase, once)
-        try:
-            again: Recompile | None = same_inputs(once, session.backend)
-        except NotAuditedError:
-            raise
-        except Exception:  # noqa: BLE001 - a program need not run twice
-            again = None
-    return (with_recompiles(trace, again),)
+        found = (
+            tried(partial(same_inputs, once, session.backend)),
+            tried(partial(other_values, once)),
+        )
+    return (with_recompiles(trace, *found),)

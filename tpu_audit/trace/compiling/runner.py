@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tpu_audit.trace import shadow
-from tpu_audit.trace.compiling import forward, generation, own
+from tpu_audit.trace.compiling import forward, generation, own, training
 from tpu_audit.trace.compiling.places import GraphPlaces
 from tpu_audit.trace.compiling.session import GraphRecorder, Session
 from tpu_audit.trace.compiling.settings import configured
@@ -30,6 +30,7 @@ RUNS: Mapping[str, Callable[[Subject, Session], tuple[CompileTrace, ...]]] = {
     "forward": forward.run,
     "prefill": generation.run,
     "decode": generation.run,
+    "train": training.run,
 }
 """Phase -> what compiles it."""
 

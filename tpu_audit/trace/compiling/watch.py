@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from tpu_audit.types.trace import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
     from tpu_audit.trace.compiling.places import GraphPlaces
 
@@ -99,7 +101,7 @@ class Watch:
     def _stopped(self, translator: Any, reason: str, exc: Any) -> None:
         stack = getattr(exc, "real_stack", None) or torch._guards.TracingContext.extract_stack()
         frames = [(frame.filename, frame.lineno or 0) for frame in stack]
-        source = self._places.innermost(frames)
+        source = self._places.innermost([*_callers(), *frames])
         here = dict(getattr(translator, "f_locals", {})).get("self")
         # An inlined callee's own module is not known here: the callee stops again by itself later.
         module = self._places.holder(here) if len(frames) <= 1 else None
@@ -126,6 +128,16 @@ class Watch:
         return seen
 
 
+def _callers() -> list[tuple[str, int]]:
+    """Return the files and lines on Python's stack: who called the function being compiled."""
+    frame: FrameType | None = sys._getframe(1)
+    found = []
+    while frame is not None:
+        found.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return found[::-1]
+
+
 class _Limits(logging.Handler):
     """Hears of functions that Dynamo gives up on."""
 
@@ -150,4 +162,5 @@ def _words(text: str) -> tuple[str, str]:
 def guard(reason: str) -> str:
     """Return the failed condition of a recompilation: one line, without ids and comments."""
     line = reason.strip().partition("\n")[0].partition("  #")[0].strip().removeprefix("- ")
-    return re.sub(r"^\d+/\d+: ", "", line)
+    line = re.sub(r"^\d+/\d+: ", "", line)
+    return re.sub(r"___stack\d+", "the interrupted expression", line)

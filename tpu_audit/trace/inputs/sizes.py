@@ -80,6 +80,14 @@ def _whole_windows(config: Any, side: int) -> int:
     return max(block, side // block * block)
 
 
+def tower_size(ctx: InputContext) -> ImageSize:
+    """Return the size of a crop or tile, which the config tells: processors name whole images."""
+    size = config_size(ctx.config)
+    if size is None:
+        return image_size(ctx)
+    return ImageSize(height=size[0], width=size[1], source="config")
+
+
 def config_size(config: Any, *, backbone: bool = True) -> tuple[int, int] | None:
     """Return (height, width) from the vision section, else from any other but a backbone's."""
     parts = [part for path, part in sections(config) if backbone or "backbone" not in path]

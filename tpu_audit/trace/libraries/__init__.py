@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tpu_audit.trace.libraries.stand_ins import torchvision_ops
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def build(spec: ModelSpec, settings: TraceSettings, device: str) -> Built:
             code="no_config",
             hint="the pipeline names this component: give a copy that holds its config",
         )
+    torchvision_ops()  # transformers' image code imports torchvision wherever it is installed
     maker = import_module(_MAKERS.get(spec.library, "tpu_audit.trace.build"))
     built: Built = maker.build_model(spec, settings, device)
     return built

@@ -6,7 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from tpu_audit.trace.libraries.stand_ins import torchvision_ops
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 
@@ -25,7 +24,6 @@ def need(package: str) -> Any:
             hint=f'pip install "tpu-audit[{package}]"',
         )
     try:
-        torchvision_ops()
         return import_module(package)
     except Exception as error:
         raise NotAuditedError(

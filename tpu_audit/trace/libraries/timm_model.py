@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from tpu_audit.types.model import ModelSpec
     from tpu_audit.types.trace import TraceSettings
-
-_NOT_ARGUMENTS = frozenset({"hf_hub_id", "hf_hub_filename", "url", "file", "state_dict"})
-"""Fields of a pretrained config that say where weights are."""
 
 
 def build_model(
@@ -44,7 +42,7 @@ def build_model(
         model: nn.Module = timm.create_model(
             name,
             pretrained=False,
-            pretrained_cfg=pretrained_config(spec),
+            pretrained_cfg=_pretrained_config(spec, timm),
             **_arguments(spec.config),
         )
     model.to(dtype=dtype).eval()
@@ -52,13 +50,14 @@ def build_model(
     return model, getattr(model, "pretrained_cfg", {}), []
 
 
-def pretrained_config(spec: ModelSpec) -> dict[str, Any]:
-    """Return the pretrained config, which older files spread over the top level."""
+def _pretrained_config(spec: ModelSpec, timm: Any) -> dict[str, Any]:
+    """Return the fields of a pretrained config, which older files spread over the top level."""
     nested = spec.config.get("pretrained_cfg")
     content = dict(nested) if isinstance(nested, Mapping) else dict(spec.config)
     if "num_classes" in spec.config:
         content["num_classes"] = spec.config["num_classes"]
-    return {name: value for name, value in content.items() if name not in _NOT_ARGUMENTS}
+    known = {field.name for field in fields(timm.models.PretrainedCfg)}
+    return {name: value for name, value in content.items() if name in known}
 
 
 def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:

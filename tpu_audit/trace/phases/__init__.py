@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tpu_audit.trace.phases import forward, generation
+from tpu_audit.trace.phases import forward, generation, training
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,5 +15,6 @@ RUNS: Mapping[str, Callable[[Subject], None]] = {
     "forward": forward.run,
     "prefill": generation.run,
     "decode": generation.run,
+    "train": training.run,
 }
 """Phase -> what runs it. One run may fill the ledgers of several phases."""

@@ -24,12 +24,12 @@ def run(subject: Subject) -> None:
     recorder.enter(NAME)
     try:
         with torch.no_grad(), autocasting(subject.settings):
-            attempt(partial(_call(subject), **subject.inputs), NAME, hint)
+            attempt(partial(method_of(subject), **subject.inputs), NAME, hint)
     finally:
         recorder.enter(None)
 
 
-def _call(subject: Subject) -> Callable[..., Any]:
+def method_of(subject: Subject) -> Callable[..., Any]:
     """Return what to call; what a method runs by itself counts as the model's."""
     if subject.method == "forward":
         return subject.entry

@@ -17,7 +17,6 @@ import torch
 from tpu_audit.trace import guesses
 from tpu_audit.trace.phases.interface import attempt, autocasting
 from tpu_audit.types.errors import NotAuditedError, Stage
-from tpu_audit.types.trace import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +31,7 @@ _TOKENS = 3
 """Tokens to ask for: prefill, the step that counts as decode, and one to end it."""
 _NOT_FOR_GENERATE = ("labels", "use_cache", "return_dict", "cache_position", "position_ids")
 _DECODER = "decoder_"
+_LOOP = "transformers/generation/"
 
 
 class Enough(BaseException):
@@ -61,17 +61,12 @@ def run(subject: Subject) -> None:
     call = partial(generate, **arguments, generation_config=settled)
     hint = "the config or generation_config.json may be incomplete"
     recorder = subject.recorder
-    in_model = guesses.answering(lambda: subject.places.role is Role.MODEL)
+    # Only generation's own questions are answered no: it asks whether the text has ended.
+    goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(_LOOP))
     recorder.enter(PREFILL)
     try:
         casting = autocasting(subject.settings)
-        with (
-            torch.no_grad(),
-            casting,
-            in_model,
-            _steps(subject),
-            contextlib.suppress(Enough),
-        ):
+        with torch.no_grad(), casting, goes_on, _steps(subject), contextlib.suppress(Enough):
             attempt(call, "generate", hint)
     finally:
         recorder.enter(None)

@@ -16,7 +16,6 @@ from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.model import ModelSpec
 from tpu_audit.types.trace import LostGradient, TraceSettings
 
-
 DEVICE = "tpu"
 
 
@@ -37,6 +36,10 @@ class Subject:
     """Sentences for the report; phases add theirs."""
     method: str = "forward"
     """What the phase ``forward`` runs: forward, or another method of the model."""
+    device: str = DEVICE
+    """Device type that the model and its inputs are on."""
+    elsewhere: Callable[[str], Subject] | None = None
+    """Makes the same model and inputs on another device, to compare."""
     no_gradient: list[LostGradient] = field(default_factory=list)
 
     @property

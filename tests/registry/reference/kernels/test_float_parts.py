@@ -9,7 +9,6 @@ import torch
 
 from op_registry.reference.kernels.float_parts import copysign, frexp, nextafter
 
-LEAST = torch.tensor(2.0**-149)
 GREATEST = torch.finfo(torch.float32).max
 
 

@@ -63,6 +63,15 @@ def test_what_it_cannot_do_is_refused(given: dict[str, Any], message: str) -> No
         packed(**given)
 
 
+@pytest.mark.parametrize(("keys", "values"), [(3, 3), (2, 1)])
+def test_heads_that_cannot_be_shared_are_refused(keys: int, values: int) -> None:
+    """Keys and values have the same number of heads, which divides that of the queries."""
+    query, key, value = (torch.zeros(5, heads, 8) for heads in (4, keys, values))
+    numbers: tuple[Any, ...] = (3, 3, 0.0, False, False)
+    with pytest.raises(RuntimeError, match=f"{keys} heads of keys, {values} of values are not"):
+        flash_attention_packed(query, key, value, ENDS, ENDS, *numbers)
+
+
 def test_the_public_function_runs_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """``torch.nn.attention.varlen.varlen_attn`` calls this op with arguments that it takes."""
     seen: list[Any] = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.inputs.diffusion import cogvideox, wan
 from tpu_audit.trace.inputs.diffusion.sizes import number, pair, sibling, vae_scale
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs
+from tpu_audit.trace.inputs.signature import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,12 @@ _VIDEO: dict[str, tuple[int, int, int]] = {
     "AutoencoderKLMagvit": (13, 48, 48),
 }
 """Classes that decode videos -> frames, height and width of the latents by default."""
+_ARGUMENTS = {
+    "AutoencoderTiny": "x",
+    "VQModel": "h",
+    "AutoencoderKLMiniMaxH3Audio": "latents",
+}
+"""What ``decode`` calls its latents where that is not ``z``; older releases hide it."""
 _CHANNELS = ("latent_channels", "z_dim", "decoder_input_channels", "vq_embed_dim")
 
 
@@ -62,18 +68,15 @@ def build_temporal(ctx: InputContext) -> Inputs:
 
 def like(ctx: InputContext) -> Callable[[InputContext], Inputs] | None:
     """Return how to feed an autoencoder of images that the table does not name."""
-    decode = getattr(ctx.model, "decode", None)
-    if not type(ctx.model).__name__.startswith("Autoencoder") or not callable(decode):
-        return None
-    needed = [p for p in inspect.signature(decode).parameters.values() if p.default is p.empty]
-    return build_image if len(needed) == 1 else None
+    decode: Any = getattr(ctx.model, "decode", None)
+    named = type(ctx.model).__name__.startswith("Autoencoder") and callable(decode)
+    return build_image if named and needed(decode) == {"z"} else None
 
 
 def _decode(ctx: InputContext, latent: tuple[int, ...]) -> Inputs:
-    decode: Any = ctx.model.decode
-    name = next(iter(inspect.signature(decode).parameters))
+    name = type(ctx.model).__name__
     return Inputs(
-        kwargs={name: Floats(shape=(ctx.settings.batch, *latent))},
+        kwargs={_ARGUMENTS.get(name, "z"): Floats(shape=(ctx.settings.batch, *latent))},
         assumptions=[f"decodes latents {'x'.join(map(str, latent))}; encoding was not traced"],
         method="decode",
     )

@@ -9,7 +9,7 @@ import torch
 from tpu_audit.trace.inputs.images import pixels, say_images
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
-from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
+from tpu_audit.trace.inputs.sizes import ImageSize, tower_size
 
 _TAKES_CROPS = {"colmodernvbert"}
 _MASKS_CROPS = {"granite_docling", "pi0"}
@@ -24,7 +24,7 @@ def applies(ctx: InputContext) -> bool:
 
 def build(ctx: InputContext) -> Inputs:
     """Give one image an item, neither split into crops nor padded."""
-    size = _size(ctx)
+    size = tower_size(ctx)
     kwargs: dict[str, Any] = {"pixel_values": pixels(ctx, size, 1)}
     if accepts(ctx, "pixel_attention_mask"):
         kwargs["pixel_attention_mask"] = _mask(ctx, size)
@@ -39,13 +39,6 @@ def _mask(ctx: InputContext, size: ImageSize) -> torch.Tensor:
     if ctx.model_type in _MASKS_CROPS:
         return torch.ones(batch, 1, dtype=torch.bool)
     return torch.ones(batch, 1, size.height, size.width, dtype=torch.int64)
-
-
-def _size(ctx: InputContext) -> ImageSize:
-    size = config_size(ctx.config)  # what the tower sees: processors name the size before crops
-    if size is None:
-        return image_size(ctx)
-    return ImageSize(height=size[0], width=size[1], source="config")
 
 
 STYLE = Builder(name="crops", applies=applies, build=build)

@@ -10,7 +10,7 @@ from tpu_audit.trace.inputs.fields import find
 from tpu_audit.trace.inputs.images import pixels
 from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
-from tpu_audit.trace.inputs.sizes import ImageSize, config_size, image_size
+from tpu_audit.trace.inputs.sizes import ImageSize, tower_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ def applies(ctx: InputContext) -> bool:
 
 def build(ctx: InputContext) -> Inputs:
     """Give an image of two by two tiles where that is listed, else of the first size listed."""
-    tile = _tile(ctx)
+    tile = tower_size(ctx)
     height, width = _resolution(find(ctx.config, "image_grid_pinpoints"), tile)
     count = (height // tile.height) * (width // tile.width) + 1
     said = f"image: {ctx.settings.batch} x {height}x{width} in {count} tiles of {tile}"
@@ -35,13 +35,6 @@ def build(ctx: InputContext) -> Inputs:
         },
         assumptions=[said],
     )
-
-
-def _tile(ctx: InputContext) -> ImageSize:
-    size = config_size(ctx.config)  # the tower's own size: processors name the whole image's
-    if size is None:
-        return image_size(ctx)
-    return ImageSize(height=size[0], width=size[1], source="config")
 
 
 def _resolution(listed: Sequence[Sequence[int]], tile: ImageSize) -> tuple[int, int]:

@@ -1,0 +1,5 @@
+from transformers import PretrainedConfig
+
+
+class AtticConfig(PretrainedConfig):
+    model_type = "attic"

@@ -1,0 +1,3 @@
+from .block import OrchardBlock
+
+__all__ = ["OrchardBlock"]
