@@ -150,7 +150,7 @@ def test_paths_have_no_revision(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["hf-hub:", "hf_hub:"])
 def test_ids_as_timm_writes_them(scheme: str) -> None:
-    """timm's scheme names the same repository, with a revision or without."""
+    """The timm library's scheme names the same repository, with a revision or without."""
     plain = parse_target(f"{scheme}timm/resnet50.a1_in1k")
     assert isinstance(plain, HubTarget)
     assert (plain.id, plain.revision) == ("timm/resnet50.a1_in1k", None)

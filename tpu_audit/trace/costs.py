@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
-from torch.utils.flop_counter import FlopCounterMode, flop_registry, mm_flop, sdpa_flop
+from torch.utils.flop_counter import (
+    FlopCounterMode,
+    flop_registry,
+    mm_flop,
+    sdpa_backward_flop,
+    sdpa_flop,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +24,12 @@ Shape = tuple[int, ...]
 
 def _linear(x: Shape, weight: Shape, *_: Any, **__: Any) -> int:
     return int(mm_flop((prod(x[:-1]), x[-1]), tuple(reversed(weight))))
+
+
+def _linear_backward(x: Shape, grad: Shape, weight: Shape, wanted: list[bool]) -> int:
+    """One product for the gradient of the input, one for that of the weight."""
+    del grad
+    return _linear(x, weight) * (wanted[0] + wanted[1])
 
 
 def _grouped(x: Shape, mat2: Shape, *_: Any, **__: Any) -> int:
@@ -32,12 +44,22 @@ def _attention(query: Shape, key: Shape, value: Shape, *_: Any, **__: Any) -> in
     return int(sdpa_flop(*shapes))
 
 
+def _attention_backward(
+    grad: Shape, query: Shape, key: Shape, value: Shape, *_: Any, **__: Any
+) -> int:
+    shapes = [(prod(s[:-3]), *s[-3:]) for s in (grad, query, key, value)]
+    return int(sdpa_backward_flop(*shapes))
+
+
 # Ops that this backend keeps whole and torch's counter has no row for, expressed by its formulas.
 _WHOLE: dict[Any, Callable[..., int]] = {
     aten.linear: _linear,
+    aten.linear_backward: _linear_backward,
     aten._grouped_mm: _grouped,
     aten._scaled_dot_product_cudnn_attention: _attention,
     aten._scaled_dot_product_fused_attention_overrideable: _attention,
+    aten._scaled_dot_product_cudnn_attention_backward: _attention_backward,
+    aten._scaled_dot_product_fused_attention_overrideable_backward: _attention_backward,
 }
 _DECOMPOSED = {aten.lstm, aten.gru}
 """Kept whole too; counted by running their composite definition under torch's counter."""
