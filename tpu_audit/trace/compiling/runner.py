@@ -14,7 +14,7 @@ from tpu_audit.trace.compiling.settings import configured
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.own import make_program, own_folder
 from tpu_audit.trace.places import Places
-from tpu_audit.trace.runner import DEVICE, make_subject
+from tpu_audit.trace.runner import DEVICE, code_folder, make_subject
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def _model(spec: ModelSpec, settings: TraceSettings) -> tuple[CompileTrace, ...]
     building = Places()
     with GraphRecorder(building) as recorder:
         subject = make_subject(spec, settings, recorder, building)
-    session = Session.of(settings, GraphPlaces(subject.model))
+    places = GraphPlaces(subject.model, code_folder(spec, settings))
+    session = Session.of(settings, places)
     with session.recorder:
         return run(subject, session)
 
