@@ -66,9 +66,7 @@ def shares(run: Run) -> list[Share]:
     heads = [r for r in results if r.of.head]
     steps = {name: list(_phases(results, name)) for name in ("prefill", "decode")}
     return [
-        Share(
-            what="types with a traced class", done=len(traced), whole=run.types, least=TYPES
-        ),
+        Share(what="types with a traced class", done=len(traced), whole=run.types, least=TYPES),
         Share(
             what="classes traced forward",
             done=sum(r.traced for r in results),
@@ -189,9 +187,7 @@ def _causes(run: Run) -> str:
 
 
 def _failures(run: Run) -> str:
-    rows = [
-        (r.of.model_type, r.of.name, p.phase, p.stage, p.code, p.error) for r, p in _lost(run)
-    ]
+    rows = [(r.of.model_type, r.of.name, p.phase, p.stage, p.code, p.error) for r, p in _lost(run)]
     return table(("type", "class", "phase", "stage", "cause", "what was said"), rows)
 
 

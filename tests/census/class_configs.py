@@ -34,7 +34,7 @@ class Candidate:
 
 
 def candidates(one: AutoClass, hub: HubIndex) -> Iterator[Candidate]:
-    """Yield real configs, then the default one; each with few layers, the default also whole.
+    """Yield real configs, then the default one; each with few layers, then whole.
 
     Some classes compute with what bfloat16 has no kernel for: the last try is in float32.
     """
@@ -42,6 +42,7 @@ def candidates(one: AutoClass, hub: HubIndex) -> Iterator[Candidate]:
         spec = _real(path, one.name)
         if spec is not None:
             yield Candidate(spec=_shrunk(spec), source=hub.name(path))
+            yield Candidate(spec=spec, source=f"{hub.name(path)}, all layers")
     content = default_config(one)
     if content is not None:
         spec = _spec({**content, "architectures": [one.name]})

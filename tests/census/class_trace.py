@@ -93,6 +93,8 @@ def _trace_class(
     found = _without_config(one)
     spent = 0.0
     for candidate in candidates(one, hub):
+        if candidate.dtype != "bfloat16" and found.phases[0].stage != "trace":
+            continue  # what cannot be built or fed cannot be in another dtype
         _import(one.name)
         forward, traces = _run(candidate, "forward", registry)
         found = ClassResult(of=one, source=candidate.source, phases=(forward,))

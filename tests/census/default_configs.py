@@ -52,6 +52,11 @@ _FIELDS: Mapping[str, Callable[[], dict[str, Any]]] = {
         "vision_config": _of("vit"),
         "text_config": _of("bert"),
     },
+    "gemma4_assistant": lambda: {
+        "text_config": _of(
+            "gemma4_text", hidden_size_per_layer_input=0, vocab_size_per_layer_input=0
+        ),
+    },
 }
 """Model type -> fields that its config has no default for, or none that a model can be built of."""
 

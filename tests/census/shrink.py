@@ -42,8 +42,8 @@ _PERIODS = (
 )
 """Every so many layers another kind comes."""
 _DENSE_FIRST = ("first_k_dense_replace", "num_dense_layers")
-_NAMED = ("out_features", "_out_features")
-"""Fields that name layers by their numbers: a backbone keeps all that it has."""
+_NAMED = ("out_features", "_out_features", "num_kv_shared_layers")
+"""Fields that name layers by their numbers: such a part keeps all that it has."""
 _LAYERS = 2
 _KINDS = 8
 """Lists with more different layers than this are of sizes or weights, not kinds."""
@@ -54,7 +54,7 @@ def shrink(config: dict[str, Any]) -> dict[str, Any]:
     content = {
         name: shrink(value) if isinstance(value, dict) else value for name, value in config.items()
     }
-    if any(name in content for name in _NAMED):
+    if any(content.get(name) for name in _NAMED):
         return content
     for name in _COUNTS:
         count = content.get(name)
