@@ -10,11 +10,16 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+from tpu_audit.trace import shadow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Tensor = torch.Tensor
+_INDICES = 1 << 16
+"""Most elements whose indices are written out."""
 
 
 _truth: list[Callable[[], bool]] = []
@@ -72,7 +77,14 @@ def _true(*_: Any, **__: Any) -> bool:
 
 
 def _indices(x: Tensor, *_: Any, **__: Any) -> Tensor:
-    return x.new_empty((_number(x.numel()), x.dim()), dtype=torch.long)
+    """Select everything: the indices themselves are then known, as far as there are so many."""
+    count = _number(x.numel())
+    found = x.new_empty((count, x.dim()), dtype=torch.long)
+    if 0 < count <= x.numel() <= _INDICES:
+        with unset_fake_temporarily():
+            every = torch.ones(x.shape, dtype=torch.bool).nonzero()[:count]
+        shadow.attach(found, every)
+    return found
 
 
 def _selected(x: Tensor, *_: Any, **__: Any) -> Tensor:
@@ -133,6 +145,18 @@ def guess(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[boo
     """Answer a data-dependent call; (answered, result). Unlisted ops are left to fail."""
     answer = _ANSWERS.get(func._schema.name)
     return (False, None) if answer is None else (True, answer(*args, **kwargs))
+
+
+def spread(sizes: Any, total: int) -> list[int] | None:
+    """Return other sizes that fill ``total``, where these are the guess of a 1 each; else None.
+
+    Mixtures of experts split tokens by how many each expert got: that takes weights to know.
+    """
+    guessed = len(sizes) > 1 and all(size == 1 for size in sizes)
+    if not guessed or len(sizes) == total:
+        return None
+    each, rest = divmod(total, len(sizes))
+    return [each + (i < rest) for i in range(len(sizes))]
 
 
 def selected_by(mask: Tensor, values: Tensor | None) -> list[Tensor]:

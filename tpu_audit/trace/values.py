@@ -64,6 +64,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
     host_read = guessed = False
     if func in _INDEXED:
         args, host_read, guessed = _masks_to_indices(func, args)
+    if func is aten.split_with_sizes.default and (even := _evenly(*args, **kwargs)):
+        args, guessed = (args[0], even, *args[2:]), True
     out = func(*args, **kwargs)
     drawn_on_device = of.random and not _on_host(out)
     known = not drawn_on_device and _compute_beside(func, args, kwargs, out)
@@ -97,6 +99,10 @@ def _compute_beside(func: Any, args: Any, kwargs: Any, out: Any) -> bool:
     if known:
         shadow.attach_all(out, value)
     return known
+
+
+def _evenly(x: torch.Tensor, split_sizes: list[int], dim: int = 0, **_: Any) -> list[int] | None:
+    return guesses.spread(split_sizes, x.shape[dim])
 
 
 def _spoil_written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -106,6 +106,9 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
     Raises :class:`NotAuditedError` where it cannot be asked.
     """
     method, probe, queries = _features_method(ctx, modality), ctx.probe, _queries(ctx)
+    padded = as_int(own(ctx.config, "audio_soft_tokens_per_image"))
+    if padded is not None and modality is AUDIO:
+        return padded  # Gemma 3n fills up what a shorter clip gives
     if queries is not None and modality is not AUDIO:
         images = kwargs["pixel_values"].shape[1] if modality is VIDEO else 1
         return queries * int(images)
@@ -120,6 +123,9 @@ def feature_count(ctx: InputContext, modality: Modality, kwargs: Mapping[str, An
     extra = missing(ctx, needed(method), kwargs)
     found: Any = probe(method, fitting(method, {**kwargs, **extra}))
     features = getattr(found, "pooler_output", None)
+    stacked = getattr(found, "deepstack_features", None)
+    if features is None and stacked and isinstance(stacked[0], tuple):
+        features = stacked[0][1]  # (layer of the text model, features): as many for each layer
     if features is not None:
         return _vectors(features, _width(ctx)) // ctx.settings.batch
     rows: torch.Tensor = getattr(found, "last_hidden_state", found)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tpu_audit.trace.inputs.fields import as_int, find_int, own, sections, vision_section
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from tpu_audit.trace.inputs.interface import InputContext
 
 _CONFIG_NAMES = (
@@ -53,10 +55,9 @@ def image_size(ctx: InputContext, *, default: int = 224) -> ImageSize:
     strict = "interpolate_pos_encoding" in ctx.parameters
     if processed and not (strict and configured):
         return ImageSize(height=processed[0], width=processed[1], source="image processor")
-    if configured:
-        height, width = (_whole_windows(ctx.config, side) for side in configured)
-        return ImageSize(height=height, width=width, source="config")
-    return ImageSize(height=default, width=default, source="assumed: the config names none")
+    source = "config" if configured else "assumed: the config names none"
+    height, width = (_whole_windows(ctx.config, n) for n in configured or (default, default))
+    return ImageSize(height=height, width=width, source=source)
 
 
 _TEXT_LINE = (48, 320)
@@ -70,6 +71,15 @@ def _own_size(ctx: InputContext) -> tuple[int, int] | None:
         return side, side
     if ctx.model_type.startswith("pp_ocr") and ctx.model_type.endswith("_rec"):
         return _TEXT_LINE
+    return _patched_size(ctx.model)
+
+
+def _patched_size(model: nn.Module) -> tuple[int, int] | None:
+    """Return the only size that timm's first layer lets pass, where one is inside."""
+    for module in model.modules():
+        size = parse_size(getattr(module, "img_size", None))
+        if size and getattr(module, "strict_img_size", False):
+            return size
     return None
 
 

@@ -11,7 +11,7 @@ from tpu_audit.trace.inputs.interface import Builder, InputContext, Inputs
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, tower_size
 
-_TAKES_CROPS = {"colmodernvbert"}
+_TAKES_CROPS = {"colmodernvbert", "perception_lm"}
 _MASKS_CROPS = {"granite_docling", "pi0"}
 """Models whose mask says which crops are there, not which pixels."""
 
