@@ -6,10 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from tests.census.architectures import census_architectures
 from tests.census.fixes import repair_trees
 from tests.census.hub import census
 from tests.census.mutate import mutate
 from tests.census.parameters import compare
+from tpu_audit.types.trace import PHASES
 
 REPORTS = Path(__file__).parents[2] / "reports"
 
@@ -19,6 +21,9 @@ def main() -> int:
     args = _parser().parse_args()
     if args.command == "hub":
         well = census(args.folder, args.out, _tell)
+    elif args.command == "architectures":
+        some = {"only": args.only, "every": args.sample, "phases": args.phases}
+        well = census_architectures(args.hub, args.out, _tell, **some)
     elif args.command == "parameters":
         well = compare(args.folder, args.published, args.out, _tell)
     elif args.command == "fixes":
@@ -42,11 +47,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     fixes.add_argument("folder", type=Path, help="folder of source trees")
     fixes.add_argument("--keep", type=Path, help="new folder for the repaired trees")
+    kinds = commands.add_parser(
+        "architectures", help="trace every model type of transformers; writes architectures.md"
+    )
+    kinds.add_argument("--hub", type=Path, help="configs in hub layout, preferred to defaults")
+    kinds.add_argument("--only", nargs="+", default=(), metavar="TYPE", help="these types alone")
+    kinds.add_argument("--sample", type=int, default=1, metavar="N", help="one type in N")
+    kinds.add_argument("--phases", nargs="+", default=PHASES, choices=PHASES)
     for command in (hub, mutants, counts):
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
-    for command in (hub, mutants, counts, fixes):
+    for command in (hub, mutants, counts, fixes, kinds):
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
     counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)

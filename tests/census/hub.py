@@ -79,7 +79,7 @@ purpose. Files of other names that hold a config too (`model_config.json`,
 `config_bert_large.json`) are not models that `scan` would find by a hub id, and are left out.
 Forward pass, bfloat16, batch 1, 128 tokens, by default limits.
 
-Made with {_versions()} by `{COMMAND}`.
+Made with {versions()} by `{COMMAND}`.
 
 {_summary(outcomes, known)}
 ## Calls that rest on registration alone
@@ -101,7 +101,8 @@ Made with {_versions()} by `{COMMAND}`.
 {table((*columns, "verdict", "calls", "ops"), rows)}"""
 
 
-def _versions() -> str:
+def versions() -> str:
+    """Name the libraries that made a report, with their versions."""
     named = ("torch", "transformers")
     return ", ".join(f"{name} {metadata.version(name)}" for name in named)
 

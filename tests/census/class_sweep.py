@@ -1,0 +1,92 @@
+"""Runs a process for each model type, two at a time, forked from one that has all imported."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING
+
+from tests.census.class_trace import ClassResult, PhaseResult, trace_type
+from tpu_audit.types.trace import PHASES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from multiprocessing.process import BaseProcess
+
+    from op_registry.schema import Snapshot
+    from tests.census.auto_classes import AutoClass
+    from tests.census.hub_index import HubIndex
+
+WORKERS = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Running:
+    process: BaseProcess
+    classes: list[AutoClass]
+    done: list[ClassResult] = field(default_factory=list)
+
+
+def sweep_classes(
+    types: Sequence[list[AutoClass]],
+    hub: HubIndex,
+    registry: Snapshot,
+    *,
+    phases: Collection[str] = PHASES,
+    workers: int = WORKERS,
+) -> Iterator[ClassResult]:
+    """Yield a result for every class, as types come to their end."""
+    _import_all()
+    waiting = list(reversed(types))
+    running: dict[Connection, _Running] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                receiver, one = _start(waiting.pop(), hub, registry, phases)
+                running[receiver] = one
+            for ready in wait(list(running)):
+                assert isinstance(ready, Connection)  # noqa: S101 - the only kind in the list
+                try:
+                    running[ready].done.append(ready.recv())
+                except EOFError:
+                    yield from _ended(running.pop(ready))
+                    ready.close()
+    finally:
+        for one in running.values():
+            one.process.kill()
+
+
+def _import_all() -> None:
+    import transformers.models.auto.configuration_auto
+    import transformers.models.auto.modeling_auto  # noqa: F401 - shared by all forks
+
+    from tpu_audit.trace.isolate import preload
+
+    preload()
+
+
+def _start(
+    classes: list[AutoClass], hub: HubIndex, registry: Snapshot, phases: Collection[str]
+) -> tuple[Connection, _Running]:
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=trace_type, args=(classes, hub, registry, sender, phases))
+    process.start()
+    sender.close()
+    return receiver, _Running(process=process, classes=classes)
+
+
+def _ended(one: _Running) -> Iterator[ClassResult]:
+    """Yield what a process sent, and for classes it did not come to, that it crashed."""
+    one.process.join()
+    yield from one.done
+    for lost in one.classes[len(one.done) :]:
+        crash = PhaseResult(
+            phase="forward",
+            error=f"the process of the type ended with code {one.process.exitcode}",
+            stage="trace",
+            code="crash",
+            seconds=0.0,
+        )
+        yield ClassResult(of=lost, source="", phases=(crash,))

@@ -1,0 +1,187 @@
+"""Traces one model type in a process of its own: every phase of its classes."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tests.census.class_configs import Candidate, candidates
+from tpu_audit.types.errors import TpuAuditError
+from tpu_audit.types.trace import PHASES, TraceSettings
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from op_registry.schema import Snapshot
+    from tests.census.auto_classes import AutoClass
+    from tests.census.hub_index import HubIndex
+    from tpu_audit.types.trace import Trace
+
+SETTINGS = TraceSettings(seq_len=32, timeout_s=120)
+"""Short sequences: a longer one changes sizes, and costs where a model loops over its tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhaseResult:
+    """One phase of one class."""
+
+    phase: str
+    error: str | None = None
+    stage: str | None = None
+    code: str | None = None
+    calls: int = 0
+    ops: int = 0
+    guesses: int = 0
+    seconds: float
+    """CPU time of the tracing process, seconds."""
+    spent: float = 0.0
+    """CPU time of attempts with other configs before, seconds."""
+    mib: int = 0
+    """Peak resident memory of any tracing process of this type so far, MiB."""
+
+    @property
+    def traced(self) -> bool:
+        """Whether it ran to the end."""
+        return self.error is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClassResult:
+    """All phases of one class."""
+
+    of: AutoClass
+    source: str
+    """Where the config came from."""
+    phases: tuple[PhaseResult, ...]
+
+    def phase(self, name: str) -> PhaseResult | None:
+        """Return one phase, None where it does not apply."""
+        return next((one for one in self.phases if one.phase == name), None)
+
+    @property
+    def traced(self) -> bool:
+        """Whether the forward pass was."""
+        forward = self.phase("forward")
+        return forward is not None and forward.traced
+
+
+def trace_type(
+    classes: Iterable[AutoClass],
+    hub: HubIndex,
+    registry: Snapshot,
+    sender: Connection,
+    phases: Collection[str] = PHASES,
+) -> None:
+    """Send a result for each class; the whole life of a process."""
+    from tpu_audit.trace.device import pretend
+    from tpu_audit.trace.limits import settle, silence
+
+    silence()
+    settle()
+    pretend(registry)
+    for one in classes:
+        sender.send(_trace_class(one, hub, registry, phases))
+    sender.close()
+
+
+def _trace_class(
+    one: AutoClass, hub: HubIndex, registry: Snapshot, phases: Collection[str]
+) -> ClassResult:
+    """Take the first config with which the forward pass is traced, else tell of the last."""
+    found = _without_config(one)
+    spent = 0.0
+    for candidate in candidates(one, hub):
+        _import(one.name)
+        forward, traces = _run(candidate, "forward", registry)
+        found = ClassResult(of=one, source=candidate.source, phases=(forward,))
+        if traces:
+            rest = _further(one, candidate, set(phases) & set(traces[0].applies), registry)
+            whole = (replace(forward, spent=spent), *rest)
+            return replace(found, phases=whole)
+        spent += forward.seconds
+    return found
+
+
+def _without_config(one: AutoClass) -> ClassResult:
+    lost = PhaseResult(
+        phase="forward",
+        error="no config: the default one cannot be made",
+        stage="config",
+        code="no_config",
+        seconds=0.0,
+    )
+    return ClassResult(of=one, source="", phases=(lost,))
+
+
+def _import(name: str) -> None:
+    """Import the class's module once for all tracing processes; failures show there."""
+    import contextlib
+
+    import transformers
+
+    with contextlib.suppress(Exception):
+        getattr(transformers, name)
+
+
+def _further(
+    one: AutoClass, candidate: Candidate, applies: set[str], registry: Snapshot
+) -> Iterator[PhaseResult]:
+    if "prefill" in applies:
+        prefill, decode = _generate(candidate, registry)
+        yield prefill
+        yield decode
+    if one.head and "train" in applies:
+        yield _run(candidate, "train", registry)[0]
+
+
+def _generate(candidate: Candidate, registry: Snapshot) -> tuple[PhaseResult, PhaseResult]:
+    """Return prefill and decode, which one run shows."""
+    prefill, traces = _run(candidate, "prefill", registry)
+    if not traces:
+        return prefill, replace(prefill, phase="decode", seconds=0.0)
+    return prefill, _done("decode", traces[1], seconds=0.0)
+
+
+def _run(
+    candidate: Candidate, phase: str, registry: Snapshot
+) -> tuple[PhaseResult, tuple[Trace, ...]]:
+    """Trace one phase; return what to tell of it, and the traces of all phases that it showed."""
+    from tpu_audit.trace.isolate import trace_isolated
+
+    settings = replace(SETTINGS, phase=phase, dtype=candidate.dtype)
+    before = _children()
+    try:
+        traces = trace_isolated(candidate.spec, settings, registry)
+    except TpuAuditError as error:
+        lost = PhaseResult(
+            phase=phase,
+            error=error.message,
+            stage=str(getattr(error, "stage", "trace")),
+            code=getattr(error, "code", None),
+            seconds=_children() - before,
+            mib=_peak(),
+        )
+        return lost, ()
+    return _done(phase, traces[0], seconds=_children() - before), traces
+
+
+def _done(phase: str, trace: Trace, *, seconds: float) -> PhaseResult:
+    return PhaseResult(
+        phase=phase,
+        calls=sum(use.count for use in trace.ops),
+        ops=len({use.op for use in trace.ops}),
+        guesses=sum(use.guesses for use in trace.ops),
+        seconds=seconds,
+        mib=_peak(),
+    )
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
