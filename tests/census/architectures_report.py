@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from tests.census.class_trace import ClassResult
 from tests.census.hub import versions
 from tests.census.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.census.class_trace import ClassResult, PhaseResult
+    from tests.census.class_trace import PhaseResult
 
 TYPES = 0.97
 """Share of the types with an auto class that must have a traced class."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import multiprocessing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
+from tests.census.auto_classes import AutoClass
 from tests.census.class_trace import ClassResult, PhaseResult, trace_type
 from tpu_audit.types.trace import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from multiprocessing.process import BaseProcess
 
     from op_registry.schema import Snapshot
-    from tests.census.auto_classes import AutoClass
     from tests.census.hub_index import HubIndex
 
 WORKERS = 2

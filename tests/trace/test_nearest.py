@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_another_spelling_is_the_same_class(
 ) -> None:
     """A class that transformers loads for the type and writes otherwise is no stand-in."""
     auto = {"AutoModelForCausalLM": f"m.{name}"}
-    described = {part: {} for part in parts} or SIZES
+    described: dict[str, Any] = {part: {} for part in parts} or SIZES
     config = mapped(name, auto, model_type=model_type, **described)
     found = nearest(spec(config))
 
@@ -108,7 +108,7 @@ def test_a_config_of_another_making_is_of_no_type() -> None:
     config = mapped("GlmasrForConditionalGeneration", auto, model_type="glmasr", **own)
     assert nearest(spec(config)) is None
 
-    native = {"text_config": {}, "audio_config": {}}
+    native: dict[str, Any] = {"text_config": {}, "audio_config": {}}
     assert nearest(spec({**config, **native})) is not None
 
 

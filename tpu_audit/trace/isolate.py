@@ -34,6 +34,8 @@ _ENVIRONMENT = {
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
 }
+_ENGINE_RAN = "autograd's threading in combination with fork"
+"""Torch's refusal of a backward pass in the fork of a process that has run one itself."""
 _GRACE_S = 5.0
 """Seconds that a child which closed its pipe has to end."""
 
@@ -75,9 +77,21 @@ _WORK = {
 def _isolated(
     work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
 ) -> tuple[Any, ...]:
-    if _forks():
-        preload(work)
-    context = multiprocessing.get_context("fork" if _forks() else "spawn")
+    if not _forks():
+        return _in_child("spawn", work, spec, settings, registry)
+    preload(work)
+    try:
+        return _in_child("fork", work, spec, settings, registry)
+    except NotAuditedError as error:
+        if _ENGINE_RAN not in error.message:
+            raise
+        return _in_child("spawn", work, spec, settings, registry)
+
+
+def _in_child(
+    how: str, work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
+) -> tuple[Any, ...]:
+    context = multiprocessing.get_context(how)
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, work, spec, settings, registry)
     child: BaseProcess = context.Process(  # type: ignore[attr-defined]  # both contexts have it
