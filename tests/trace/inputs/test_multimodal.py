@@ -169,6 +169,19 @@ FAMILIES: dict[str, tuple[Any, int]] = {
         ),
         4,
     ),
+    # 4 x 4 patches shuffled two by two
+    "aya_vision": (
+        model(
+            "AyaVision",
+            "aya_vision",
+            {"model_type": "cohere2", **TEXT},
+            {**SIGLIP, "vision_use_head": False},
+            downsample_factor=2,
+            vision_feature_layer=-1,
+            vision_feature_select_strategy="full",
+        ),
+        4,
+    ),
     # 2 x 2 patches merged: (32 / 8 / 2)^2
     "mistral3": (
         model(
