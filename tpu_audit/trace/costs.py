@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 from torch.utils.flop_counter import (
     FlopCounterMode,
     flop_registry,
@@ -91,12 +91,20 @@ def _count_decomposed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return int(counter.get_total_flops())
 
 
-def bytes_moved(func: Any, flat_args: list[Any], out: Any) -> int:
+def bytes_moved(func: Any, given: list[torch.Tensor], made: list[torch.Tensor]) -> int:
     """Bytes that a call reads and writes, each tensor once; 0 for views and bare allocations."""
-    if is_view(func) or func._schema.name.startswith(("aten::empty", "aten::new_empty")):
+    moves = _moves.get(func)
+    if moves is None:
+        bare = func._schema.name.startswith(("aten::empty", "aten::new_empty"))
+        moves = _moves[func] = not bare and not is_view(func)
+    if not moves:
         return 0
-    tensors = {id(t): t for t in (*flat_args, *tree_leaves(out)) if isinstance(t, torch.Tensor)}
+    tensors = {id(tensor): tensor for tensor in (*given, *made)}
     return sum(t.numel() * t.element_size() for t in tensors.values())
+
+
+_moves: dict[Any, bool] = {}
+"""Op overload -> whether its calls move bytes: a schema is slow to ask."""
 
 
 def is_view(func: Any) -> bool:
