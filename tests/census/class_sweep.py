@@ -46,7 +46,7 @@ def sweep_classes(
                 receiver, one = _start(waiting.pop(), hub, registry, phases)
                 running[receiver] = one
             for ready in wait(list(running)):
-                assert isinstance(ready, Connection)  # noqa: S101 - the only kind in the list
+                assert isinstance(ready, Connection)
                 try:
                     running[ready].done.append(ready.recv())
                 except EOFError:
