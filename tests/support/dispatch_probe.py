@@ -107,6 +107,12 @@ COMPOSITES: dict[str, Call] = {
     "repeat_interleave last": lambda: new(4, 8).repeat_interleave(2, -1),
     "repeat_interleave one": lambda: new(2, 1, 8).repeat_interleave(4, 1),
     "repeat_interleave once": lambda: new(4, 8).repeat_interleave(1, 0),
+    "repeat_interleave one count": lambda: new(1, 8).repeat_interleave(
+        torch.tensor([2], device="tpu"), 0
+    ),
+    "repeat_interleave count and size": lambda: new(3, 8).repeat_interleave(
+        new(1, dtype=I64), 0, output_size=6
+    ),
     "repeat_interleave counts": lambda: torch.repeat_interleave(
         new(4, 8), new(4, dtype=I64), 0, output_size=8
     ),

@@ -51,6 +51,7 @@ def test_probe_shows_every_quirk() -> None:
     assert answers["rms_norm"] == ["aten._fused_rms_norm.default"]
     assert answers["max_pool2d"] == ["tpu._max_pool2d.default"]
     assert answers["repeat_interleave"][-1] == "aten._unsafe_view.default"
+    assert "aten.expand.default" not in answers["repeat_interleave one count"]
     assert answers["grouped_mm"] == ["aten._grouped_mm.default"]
     assert "aten.lstm.input" in answers["LSTM"]
 

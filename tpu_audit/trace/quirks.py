@@ -152,6 +152,24 @@ def repeat_interleave(
     return wide.reshape(shape)
 
 
+def repeat_interleave_tensor(
+    x: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """repeat_interleave by a tensor: no number of repeats is expanded (upstream expands one).
+
+    Where the wheel repeats too few rows by that, one number for several, the rows are right here.
+    """
+    if dim is None:
+        x, dim = x.reshape(-1), 0
+    rows = x.shape[dim] if x.dim() else 1
+    if repeats.numel() == 1 and output_size is not None:
+        return repeat_interleave(x, output_size // max(rows, 1), dim)
+    if repeats.numel() == 1 and rows != 1:
+        repeats = repeats.reshape(1).expand(rows)
+    index = aten.repeat_interleave.Tensor(repeats, output_size=output_size)
+    return x.index_select(dim, index)
+
+
 # --- Python patches -------------------------------------------------------------------------
 
 
@@ -291,6 +309,12 @@ QUIRKS: tuple[Quirk, ...] = (
         reason="an AutogradPrivateUse1 kernel decomposes it in its own way, ending in a reshape",
         versions="0.2.0",
         install=_kernel("repeat_interleave.self_int", repeat_interleave),
+    ),
+    Quirk(
+        name="repeat_interleave_tensor",
+        reason="an AutogradPrivateUse1 kernel takes it apart without expanding the repeats",
+        versions="0.2.0",
+        install=_kernel("repeat_interleave.self_Tensor", repeat_interleave_tensor),
     ),
     Quirk(
         name="silu_backward",
