@@ -144,6 +144,7 @@ MENDS: Mapping[str, Mend] = {
         num_feature_levels=1,
     ),
     "ministral": _HEAD_128,
+    "moonshine_streaming": _mend("its cache asks for it", num_key_value_heads=8),
     "nemotron": _mend(
         "names neither rotary share nor heads of keys",
         num_key_value_heads=48,
@@ -160,6 +161,10 @@ MENDS: Mapping[str, Mend] = {
         "names no thresholds and no order of classes",
         class_thresholds=[0.5] * 25,
         class_order=list(range(25)),
+    ),
+    "qwen2_5_omni_thinker": _mend("names no tokens around images and sounds", **_AROUND),
+    "qwen3_asr": _mend(
+        "sound features are not as wide as the text", audio_config={"output_dim": 2048}
     ),
     "qwen3_omni_moe": _mend(
         "asks for tokens around images and sounds, and for sizes of its talker",
@@ -180,6 +185,10 @@ MENDS: Mapping[str, Mend] = {
     ),
     "timm_backbone": _mend("names no model", backbone="resnet18"),
     "time_series_transformer": _HORIZON,
+    "ultravbert": _mend(
+        "four patches do not divide the image",
+        vision_config={"image_size": 512, "patch_size": 16},
+    ),
     "vitmatte": _mend(
         "its encoder is wider than its decoder takes",
         backbone_config={"hidden_size": 384, "num_attention_heads": 6, "num_channels": 4},

@@ -71,18 +71,35 @@ def run(subject: Subject) -> None:
     finally:
         recorder.enter(None)
     if DECODE not in recorder.ledgers:
+        _ended_at_once(subject)
+
+
+def _ended_at_once(subject: Subject) -> None:
+    """Tell of a ``generate()`` without a loop, as that of CTC heads: it has no decode."""
+    if _loops(subject.model):
         raise NotAuditedError(
             "generate() ended before it had decoded a second token",
             stage=Stage.TRACE,
             code="generate_ended",
         )
+    said = f"generate() of {type(subject.model).__name__} is a single step: it has no decode"
+    subject.assumptions.append(said)
+    if subject.settings.phase == DECODE:
+        raise NotAuditedError(
+            said, stage=Stage.TRACE, code="no_decode", skipped=True, hint="trace its prefill"
+        )
+
+
+def _loops(model: nn.Module) -> list[nn.Module]:
+    """Return the modules that the library's loop of generation runs, step by step."""
+    from transformers.generation.utils import GenerationMixin
+
+    return [module for module in model.modules() if isinstance(module, GenerationMixin)]
 
 
 @contextlib.contextmanager
 def _steps(subject: Subject) -> Iterator[None]:
     """Turn the page at each step: a call of the outermost module that generates."""
-    from transformers.generation.utils import GenerationMixin
-
     depth = steps = 0
 
     def enter(_module: nn.Module, _args: Any) -> None:
@@ -100,7 +117,7 @@ def _steps(subject: Subject) -> Iterator[None]:
         nonlocal depth
         depth -= 1
 
-    generating = [m for m in subject.model.modules() if isinstance(m, GenerationMixin)]
+    generating = _loops(subject.model)
     handles = [m.register_forward_pre_hook(enter) for m in generating]
     handles += [m.register_forward_hook(leave, always_call=True) for m in generating]
     try:
@@ -162,7 +179,7 @@ def _settle_tokens(config: Any, subject: Subject) -> None:
 
 
 def _say(config: Any, subject: Subject) -> str:
-    how = "sampling" if config.do_sample else "greedy"
-    if (config.num_beams or 1) > 1:
+    how = "sampling" if getattr(config, "do_sample", False) else "greedy"
+    if (getattr(config, "num_beams", None) or 1) > 1:
         how += f", {config.num_beams} beams"
     return f"generate(): {how}, {subject.settings.kv_cache} cache, one step of decode"
