@@ -24,17 +24,17 @@ def available() -> list[str]:
     return list(_packaged())
 
 
-def load(name_or_path: str | None = None) -> Snapshot:
+def load(name_or_path: str | None = None, *, torch: str | None = None) -> Snapshot:
     """Return a snapshot, checked, with its digest.
 
     ``name_or_path`` is a torch-tpu version (``0.2.0``: its newest torch), a full name
     (``0.2.0+torch2.13``) or the path of a ``.json`` or ``.json.gz`` file. None takes the newest
-    snapshot made with the installed torch's minor version, else the newest of all.
+    snapshot made with the minor version of ``torch`` (default: the installed one), else the newest.
     Raises RegistryError when there is no such snapshot or it cannot be read.
     """
     packaged = _packaged()
     if name_or_path is None:
-        return _read(packaged[_default(list(packaged), installed_torch())], canonical=True)
+        return _read(packaged[_default(list(packaged), torch or installed_torch())], canonical=True)
     if name_or_path in packaged:
         return _read(packaged[name_or_path], canonical=True)
     if matches := [name for name in packaged if name.partition("+")[0] == name_or_path]:

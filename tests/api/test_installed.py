@@ -66,6 +66,24 @@ def test_another_interpreter_is_asked(tmp_path: Path) -> None:
     assert found == {"torch": "9.1", "transformers": "9.2", "torch-tpu": "9.3"}
 
 
+def test_another_environment_for_the_pretended_device(tmp_path: Path) -> None:
+    """It needs torch; what it traces besides programs needs transformers, and says so then."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho \'{"python": "3.12", "torch": "9.1"}\'\n')
+    python.chmod(0o755)
+    assert tracing_versions("pretended", None, str(python)) == {"python": "3.12", "torch": "9.1"}
+
+
+def test_another_environment_without_torch(tmp_path: Path) -> None:
+    """An interpreter without torch is named, with the way to install it."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho '{}'\n")
+    python.chmod(0o755)
+    with pytest.raises(UsageError, match="no torch") as caught:
+        tracing_versions("pretended", None, str(python))
+    assert caught.value.hint == f"{python} -m pip install torch"
+
+
 def test_an_interpreter_without_the_wheel(tmp_path: Path) -> None:
     """An interpreter that lacks torch-tpu is named, with the way to install it."""
     python = tmp_path / "python"

@@ -29,6 +29,7 @@ STABLE = {
     "TPA924": "kernel-disagrees",
     "TPA925": "runs-on-reference-kernel",
     "TPA926": "no-gradient",
+    "TPA927": "stand-in-class",
     "TPA930": "compiled-graph-break",
     "TPA931": "compiled-each-step",
     "TPA932": "compiled-each-shape",

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import checking, rival, scanning
+from tests.bench import checking, rival, scanning, tracing
 from tests.bench.processes import ROOT
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         sections = [
             scanning.section(Path(folder), args.runs),
+            tracing.section(Path(folder)),
             checking.section(Path(folder), args.runs),
             rival.section(Path(folder), args.torchfix),
         ]

@@ -27,7 +27,7 @@ _METHOD = """\
 All {count:,} Python files of transformers as it is installed, {lines:,} lines. CPU time is that of
 a whole process from its start to its exit and of all processes that it started, against that of a
 process that calls `ast.parse` on the same files and does nothing else. Ratios are of runs side by
-side, and the median of them counts."""
+side, and the median of them counts; of wall clocks the fastest does."""
 
 
 def transformers() -> Path:
@@ -81,9 +81,9 @@ def section(folder: Path, runs: int) -> Section:
         _ratio("`fix --unsafe-fixes`, nothing cached or written: CPU time", fix, parse),
         _memory("`check`: largest process, resident", check),
         _memory("`check --jobs 1`: largest process, resident", alone),
-        _wall("`check`, nothing cached: wall clock", check),
-        _wall("`check --jobs 1`, nothing cached: wall clock", alone),
-        _wall("`check` again, nothing changed: wall clock", again, SECOND_RUN_S),
+        _wall("`check`, nothing cached: wall clock, fastest", check),
+        _wall("`check --jobs 1`, nothing cached: wall clock, fastest", alone),
+        _wall("`check` again, nothing changed: wall clock, fastest", again, SECOND_RUN_S),
         _ratio("`check` again: CPU time", again, parse),
     )
     files = list(bench.tree.rglob("*.py"))
@@ -121,5 +121,6 @@ def _memory(what: str, runs: Sequence[Ran]) -> Figure:
 
 
 def _wall(what: str, runs: Sequence[Ran], limit: float | None = None) -> Figure:
+    """Take the fastest run: what else the machine does only adds to a wall clock."""
     seconds = [ran.seconds for ran in runs]
-    return Figure(what=what, value=median(seconds), unit="s", limit=limit, detail=spread(seconds))
+    return Figure(what=what, value=min(seconds), unit="s", limit=limit, detail=spread(seconds))

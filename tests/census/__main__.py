@@ -11,6 +11,7 @@ from tests.census.fixes import repair_trees
 from tests.census.hub import census
 from tests.census.mutate import mutate
 from tests.census.parameters import compare
+from tests.census.wheel import MODELS, agree
 from tpu_audit.types.trace import PHASES
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -26,6 +27,8 @@ def main() -> int:
         well = census_architectures(args.hub, args.out, _tell, **some)
     elif args.command == "parameters":
         well = compare(args.folder, args.published, args.out, _tell)
+    elif args.command == "wheel":
+        well = agree(args.python, args.hub, args.out, _tell, limit=args.limit)
     elif args.command == "fixes":
         well = repair_trees(args.folder, args.out, _tell, keep=args.keep)
     else:
@@ -54,11 +57,17 @@ def _parser() -> argparse.ArgumentParser:
     kinds.add_argument("--only", nargs="+", default=(), metavar="TYPE", help="these types alone")
     kinds.add_argument("--sample", type=int, default=1, metavar="N", help="one type in N")
     kinds.add_argument("--phases", nargs="+", default=PHASES, choices=PHASES)
+    wheel = commands.add_parser(
+        "wheel", help="compare traces with the real torch_tpu; writes wheel_agreement.md"
+    )
+    wheel.add_argument("--python", required=True, help="an interpreter with torch-tpu")
+    wheel.add_argument("--hub", type=Path, help="configs in hub layout, preferred to defaults")
+    wheel.add_argument("--limit", type=int, default=MODELS, metavar="N", help="families to compare")
     for command in (hub, mutants, counts):
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
-    for command in (hub, mutants, counts, fixes, kinds):
+    for command in (hub, mutants, counts, fixes, kinds, wheel):
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
     counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)

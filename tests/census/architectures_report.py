@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from tests.census.class_trace import ClassResult
 from tests.census.hub import versions
 from tests.census.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.census.class_trace import ClassResult, PhaseResult
+    from tests.census.class_trace import PhaseResult
 
 TYPES = 0.97
 """Share of the types with an auto class that must have a traced class."""
@@ -127,12 +128,13 @@ cut to the shortest prefix that has every kind. bfloat16, batch 1, 32 tokens, de
 A class is traced forward, then in prefill and decode if it has a `generate()`, then, if it is a
 head, in a training step.
 
-Made with {versions()} by `.ci/census architectures --hub FOLDER`, {run.workers} processes at a time:
-{run.seconds:,.0f} s of wall time on a machine with other work, {run.cpu_seconds:,.0f} s of CPU time.
+Made with {versions()} by `.ci/census architectures --hub FOLDER`,
+{run.workers} processes at a time: {run.seconds:,.0f} s of wall time on a machine with other work,
+{run.cpu_seconds:,.0f} s of CPU time.
 
 {table(("what", "done", "of", "share", "at least"), rows)}
-Forward: {rate(run):.1f} traces a CPU second (at least {PER_CPU_SECOND:g} required), attempts in vain \
-included.
+Forward: {rate(run):.1f} traces a CPU second (at least {PER_CPU_SECOND:g} required), attempts in
+vain included.
 
 ## Phases
 

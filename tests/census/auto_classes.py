@@ -63,10 +63,13 @@ def auto_classes() -> list[tuple[str, list[AutoClass]]]:
 
     The head is left out where it is the base class itself.
     """
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+    from transformers.models.auto import configuration_auto
 
     tables = _tables()
-    found = [(name, _of_type(name, tables)) for name in sorted(CONFIG_MAPPING_NAMES)]
+    found = [
+        (name, _of_type(name, tables))
+        for name in sorted(vars(configuration_auto)["CONFIG_MAPPING_NAMES"])
+    ]
     return [(name, classes) for name, classes in found if classes]
 
 

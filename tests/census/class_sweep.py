@@ -5,18 +5,18 @@ from __future__ import annotations
 import multiprocessing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
+from tests.census.auto_classes import AutoClass
 from tests.census.class_trace import SETTINGS, ClassResult, PhaseResult, trace_type
 from tests.census.warm import warm_up
 from tpu_audit.types.trace import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from multiprocessing.process import BaseProcess
 
     from op_registry.schema import Snapshot
-    from tests.census.auto_classes import AutoClass
     from tests.census.hub_index import HubIndex
 
 WORKERS = 2
@@ -47,7 +47,7 @@ def sweep_classes(
                 receiver, one = _start(waiting.pop(), hub, registry, phases)
                 running[receiver] = one
             for ready in wait(list(running)):
-                assert isinstance(ready, Connection)  # noqa: S101 - the only kind in the list
+                assert isinstance(ready, Connection)
                 try:
                     running[ready].done.append(ready.recv())
                 except EOFError:

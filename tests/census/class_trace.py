@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tests.census.auto_classes import AutoClass
 from tests.census.class_configs import Candidate, candidates
 from tpu_audit.types.errors import TpuAuditError
 from tpu_audit.types.trace import PHASES, TraceSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
     from multiprocessing.connection import Connection
 
     from op_registry.schema import Snapshot
-    from tests.census.auto_classes import AutoClass
     from tests.census.hub_index import HubIndex
     from tpu_audit.types.trace import Trace
 

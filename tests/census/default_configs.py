@@ -72,7 +72,7 @@ _PLACEHOLDERS = tuple(
 
 
 def _name_placeholders(content: dict[str, Any]) -> None:
-    """Number the placeholder tokens that the default leaves open: the last of the vocabulary."""
+    """Give placeholder tokens that the default leaves open numbers at the vocabulary's end."""
     text = content.get("text_config")
     size = (text if isinstance(text, dict) else content).get("vocab_size")
     if not isinstance(size, int):

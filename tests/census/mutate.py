@@ -62,7 +62,8 @@ def mutate(
 def command_line_fault(one: Judged) -> str | None:
     """Scan a mutant with ``tpu-audit`` itself; say what is wrong with its exit, if anything."""
     limits = ("--timeout", str(LIMITS.seconds), "--max-memory", str(LIMITS.memory_mib))
-    command = ("scan", str(one.mutant.path), "--offline", "--no-cache", "-f", "json", *limits)
+    how = ("--phase", "forward", "--offline", "--no-cache", "-f", "json")
+    command = ("scan", str(one.mutant.path), *how, *limits)
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
             [sys.executable, "-m", "tpu_audit", *command],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tpu_audit.types.report import OpRow, Report
+    from tpu_audit.types.report import OpRow, PhaseReport, Report
 
 ACCIDENTS = frozenset({"internal", "crash", "hung"})
 """Reason codes that no input may earn: the tool, or the harness's patience, gave out."""
@@ -82,7 +82,8 @@ class Outcome:
 def outcome_of(report: Report, name: str, folder: Path, *, seconds: float) -> Outcome:
     """Shorten the report of a single model; its texts lose the paths of this machine."""
     (model,) = report.models
-    (phase,) = model.phases
+    phase = min(model.phases, key=_worst_first)
+    rows = [row for one in model.phases for row in one.ops]
     return Outcome(
         name=name,
         architecture=model.architecture,
@@ -91,13 +92,18 @@ def outcome_of(report: Report, name: str, folder: Path, *, seconds: float) -> Ou
         code=phase.reason_code,
         reason=without_paths(phase.reason, folder),
         verdict=phase.verdict,
-        met=_met(phase.ops),
-        random=random_calls(phase),
-        registered=registered(phase.ops, report.versions.registry.backend),
+        met=_met(rows),
+        random=sum(map(random_calls, model.phases)),
+        registered=registered(rows, report.versions.registry.backend),
         parameters=model.parameters,
         errors=sum(finding.severity is Severity.ERROR for finding in report.findings),
         seconds=seconds,
     )
+
+
+def _worst_first(phase: PhaseReport) -> int:
+    """Rank a component of a pipeline: one that was not audited speaks for all."""
+    return (Status.FAILED, Status.SKIPPED, Status.TRACED).index(phase.status)
 
 
 def _met(rows: Iterable[OpRow]) -> dict[str, int]:

@@ -99,6 +99,7 @@ def _accident(name: str, code: str, reason: str, began: float) -> Outcome:
 def _options(limits: Limits) -> ScanOptions:
     nowhere = Path(os.devnull) / "cache"  # nothing kept, nothing reused
     return ScanOptions(
+        phases=("forward",),
         offline=True,
         use_cache=False,
         cache_dir=nowhere,

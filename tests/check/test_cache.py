@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.trees import HIT, tree
-from tpu_audit.check import cache, file_check, run
+from tpu_audit.check import cache, file_check, recall, run
 from tpu_audit.check.cache import ResultCache
 from tpu_audit.check.options import CheckOptions
 from tpu_audit.check.result import Comment, FileResult, Gap, Item
+from tpu_audit.check.source import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,3 +103,19 @@ def test_second_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert checked[2:] == ["p/a.py"]
     run.check([str(folder)], options=CheckOptions(cache_dir=tmp_path / "cache", select=("TPA1",)))
     assert len(checked) == 5
+
+
+def test_first_run_reads_each_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are not read to look them up where nothing is remembered; later they are."""
+    read: list[str] = []
+
+    def note(path: str, kind: str | None) -> bytes | Gap:
+        read.append(path)
+        return read_bytes(path, kind)
+
+    monkeypatch.setattr(recall, "read_bytes", note)
+    project = str(tree(tmp_path / "project", {"a.py": HIT}))
+    options = CheckOptions(cache_dir=tmp_path / "cache")
+    counts = [(run.check([project], options=options), len(read))[1] for _ in range(2)]
+
+    assert counts == [0, 1]

@@ -91,6 +91,7 @@ SURFACE = {
         "--optimizer",
         "--output",
         "--phase",
+        "--python",
         "--registry",
         "--revision",
         "--seq-len",
@@ -98,6 +99,7 @@ SURFACE = {
         "--tpu-python",
         "--tracer",
         "--train",
+        "--trust-remote-code",
         "--with-reference-kernels",
     },
 }

@@ -60,3 +60,18 @@ def test_codes_can_have_the_severity(severity: Severity) -> None:
 def _severities(rule: Rule) -> set[Severity | None]:
     cases = {case.severity for case in rule.invalid}
     return {rule.severity, rule.in_tests, rule.where_dead, *cases}
+
+
+@pytest.mark.parametrize("severity", [Severity.ERROR, Severity.WARNING])
+def test_blind_samples_are_kept_whole(severity: Severity) -> None:
+    """Samples of packages that no rule was tried on keep each row with its first verdict."""
+    rows = read(TABLES / f"blind_{severity}s.jsonl")
+    assert len(rows) >= ROWS
+    assert len({(row.package, row.path, row.line, row.code) for row in rows}) == len(rows)
+    for row in rows:
+        assert row.severity == severity
+        assert row.verdict in {"right", "wrong"}
+        assert all((row.package, row.version, row.path, row.line, row.source, row.reason)), row
+    verdicts = [row.verdict for row in rows]
+    stated = f"{verdicts.count('right')} of {len(rows)}"
+    assert stated in (TABLES / "README.md").read_text(encoding="utf-8")

@@ -98,7 +98,21 @@ def test_number_of_files_around_the_code_is_bounded() -> None:
     assert note.startswith("981 of 1001 files around the code")
 
 
-def test_the_classes_of_a_sentence_model_are_read_where_it_has_code() -> None:
-    """``modules.json`` costs a request only where it may name classes of the repository."""
-    assert "modules.json" not in select_files({"modules.json": 1}).names
-    assert "modules.json" in select_files({"modules.json": 1, "custom_st.py": 1}).names
+def test_the_modules_of_a_sentence_model_are_read() -> None:
+    """``modules.json`` says what runs after the transformer, each with a config in its folder."""
+    names = {"config.json": 1, "modules.json": 1, "1_Pooling/config.json": 1, "a/b/config.json": 1}
+    selected = select_files(names).names
+    assert set(selected) == {"config.json", "modules.json", "1_Pooling/config.json"}
+
+
+def test_the_components_of_a_pipeline_are_read() -> None:
+    """Each folder's configs are read; in a repository of one model no folder is."""
+    parts = {"unet/config.json": 1, "unet/weights.bin": 1, "enc/generation_config.json": 1}
+    with_index = select_files({"model_index.json": 1, "enc/config.json": 1, **parts}).names
+    assert set(with_index) == {
+        "model_index.json",
+        "enc/config.json",
+        "enc/generation_config.json",
+        "unet/config.json",
+    }
+    assert select_files({"config.json": 1, **parts}).names == ("config.json",)

@@ -146,3 +146,16 @@ def test_paths_have_no_revision(tmp_path: Path) -> None:
     """A revision for a local folder is a mistake worth saying."""
     with pytest.raises(UsageError, match="no revisions"):
         parse_target(str(tmp_path), "main")
+
+
+@pytest.mark.parametrize("scheme", ["hf-hub:", "hf_hub:"])
+def test_ids_as_timm_writes_them(scheme: str) -> None:
+    """The timm library's scheme names the same repository, with a revision or without."""
+    plain = parse_target(f"{scheme}timm/resnet50.a1_in1k")
+    assert isinstance(plain, HubTarget)
+    assert (plain.id, plain.revision) == ("timm/resnet50.a1_in1k", None)
+    pinned = parse_target(f"{scheme}timm/resnet50.a1_in1k@v2")
+    assert isinstance(pinned, HubTarget)
+    assert (pinned.id, pinned.revision) == ("timm/resnet50.a1_in1k", "v2")
+    with pytest.raises(UsageError):
+        parse_target(scheme)

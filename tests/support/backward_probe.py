@@ -30,7 +30,8 @@ def new(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 def attend(head: int) -> Call:
     """Attention with this head size."""
-    return lambda: F.scaled_dot_product_attention(*(new(1, 4, 8, head) for _ in range(3)))
+    shape = (1, 4, 8, head)
+    return lambda: F.scaled_dot_product_attention(new(*shape), new(*shape), new(*shape))
 
 
 CALLS: dict[str, Call] = {
@@ -81,8 +82,6 @@ CALLS: dict[str, Call] = {
 
 def backward(out: torch.Tensor) -> None:
     """Call the nodes behind ``out``, the last made first, as the engine would."""
-    if out.grad_fn is None:
-        return
     waiting: dict[Any, dict[int, torch.Tensor]] = {out.grad_fn: {0: torch.ones_like(out)}}
     while waiting:
         node = max(waiting, key=lambda one: one._sequence_nr())
@@ -93,10 +92,22 @@ def backward(out: torch.Tensor) -> None:
         found = found if isinstance(found, tuple) else (found,)
         found = found[: len(node.next_functions)]  # arguments that are no tensors come last
         for (behind, at), grad in zip(node.next_functions, found, strict=True):
-            if behind is None or grad is None or hasattr(behind, "variable"):
+            if behind is None or grad is None:
                 continue
+            if (leaf := getattr(behind, "variable", None)) is not None:
+                fitted = _fitted(grad, leaf)
+                leaf.grad = fitted if leaf.grad is None else leaf.grad + fitted
+                continue
+            fitted = _fitted(grad, behind._input_metadata[at])
             before = waiting.setdefault(behind, {})
-            before[at] = before[at] + grad if at in before else grad
+            before[at] = before[at] + fitted if at in before else fitted
+
+
+def _fitted(grad: torch.Tensor, like: Any) -> torch.Tensor:
+    """Sum over what was broadcast, and cast: what the engine does between nodes."""
+    shape = tuple(like.shape)
+    summed = grad if tuple(grad.shape) == shape else grad.sum_to_size(shape)
+    return summed if summed.dtype == like.dtype else summed.to(like.dtype)
 
 
 def ops_of(call: Call) -> list[str]:

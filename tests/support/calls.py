@@ -105,14 +105,17 @@ def audit(
     dtype: str = "bfloat16",
     config: dict[str, Any] | None = None,
     platform: Platform | None = None,
+    stand_in: str | None = None,
+    remote_code: bool = False,
     lost: tuple[LostGradient, ...] = (),
 ) -> PhaseAudit:
     """Audit these calls; without a registry every op in them has a kernel."""
     trace = Trace(
-        settings=TraceSettings(phase=phase, dtype=dtype),
+        settings=TraceSettings(phase=phase, dtype=dtype, remote_code=remote_code),
         architecture="MadeModel",
         parameters=1,
         ops=uses,
+        stand_in=stand_in,
         no_gradient=lost,
     )
     ops = {call.op for call in uses}

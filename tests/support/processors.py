@@ -44,7 +44,7 @@ def tokenizer() -> Any:
         "end_image_token": "<end>",
         "context_image_token": "<image>",
     }
-    made = PreTrainedTokenizerFast(
+    made = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers'
         tokenizer_object=core,
         unk_token="word0",  # noqa: S106
         pad_token="<pad>",  # noqa: S106
@@ -60,7 +60,7 @@ def _llava() -> Any:
     from transformers.models.llava.processing_llava import LlavaProcessor
 
     images = CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=_SIDE)
-    return LlavaProcessor(
+    return LlavaProcessor(  # type: ignore[no-untyped-call]  # transformers'
         images,
         tokenizer(),
         patch_size=8,
@@ -76,7 +76,7 @@ def _llava_next() -> Any:
     images = module.LlavaNextImageProcessorPil(
         size={"shortest_edge": 32}, crop_size=_SIDE, image_grid_pinpoints=[[32, 64], [64, 64]]
     )
-    return LlavaNextProcessor(
+    return LlavaNextProcessor(  # type: ignore[no-untyped-call]  # transformers'
         images,
         tokenizer(),
         patch_size=8,
@@ -123,9 +123,9 @@ def _paligemma() -> Any:
     from transformers.models.paligemma.processing_paligemma import PaliGemmaProcessor
     from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
-    images = SiglipImageProcessorPil(size=_SIDE)
+    images: Any = SiglipImageProcessorPil(size=_SIDE)
     images.image_seq_length = 16
-    return PaliGemmaProcessor(images, tokenizer())
+    return PaliGemmaProcessor(images, tokenizer())  # type: ignore[no-untyped-call]  # transformers'
 
 
 def _idefics3() -> Any:

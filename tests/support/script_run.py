@@ -26,8 +26,6 @@ from torch.utils._pytree import tree_map
 
 from tests.support.device import take_device
 
-_kept: list[torch.library.Library] = []  # a Library takes its kernels with it when collected
-
 
 def run(path: Path, arguments: list[str]) -> None:
     """Run a script as the main program; a notebook's code cells one after the other."""
@@ -92,9 +90,6 @@ def stand_in() -> None:
     for owner, names in instead.items():
         for name, stand in names.items():
             setattr(owner, name, stand)
-    autocast = torch.library.Library("_", "IMPL", "AutocastPrivateUse1")
-    autocast.fallback(torch.library.fallthrough_kernel)
-    _kept.append(autocast)
     dist.Backend.default_device_backend_map["tpu"] = "gloo"
 
 

@@ -35,7 +35,7 @@ SPEC = ModelSpec(target="t", id="t", revision=None, config_source="local", confi
 @pytest.fixture(name="run")
 def _run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Trace with a stub in place of the tracer, and nothing heavy imported."""
-    monkeypatch.setattr(isolate, "preload", lambda: None)
+    monkeypatch.setattr(isolate, "preload", lambda _: None)
 
     def run(tracer: Tracer, *, timeout_s: float = 20.0, memory_mb: int = 512) -> Trace:
         stub = ModuleType("tpu_audit.trace.runner")

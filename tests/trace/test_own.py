@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from op_registry import loader
 from tpu_audit.sources.own import parse_factory, resolve_factory
@@ -31,6 +32,16 @@ def test_a_module_is_traced_forward_in_the_dtype() -> None:
     ops = {use.op: use for use in trace.ops}
     assert {t.dtype for t in ops["aten._upsample_bilinear2d_aa.default"].inputs} == {"bfloat16"}
     assert not any("backward" in op for op in ops)
+
+
+def test_a_step_is_traced_from_a_process_that_has_trained() -> None:
+    """Torch refuses backward in the fork of such a process: the child is a fresh one then."""
+    weight = torch.ones(2, requires_grad=True)
+    weight.sum().backward()
+
+    ops = {use.op for use in _trace("detection_loss").ops}
+
+    assert any("backward" in op for op in ops)
 
 
 def test_a_step_is_traced_with_backward_and_optimizer() -> None:

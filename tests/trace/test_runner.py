@@ -101,7 +101,7 @@ def test_quantised_config_is_traced_plain(snapshot: Snapshot) -> None:
     [
         ({**BERT, "architectures": ["NoSuchModel"]}, Stage.BUILD, "unknown_architecture", False),
         (
-            {**BERT, "architectures": ["NoSuchModel"], "auto_map": {"AutoModel": "m.NoSuchModel"}},
+            {"architectures": ["NoSuchModel"], "auto_map": {"AutoModel": "m.NoSuchModel"}},
             Stage.BUILD,
             "remote_code",
             True,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tpu_audit.audit.own_code.weigh import OwnCode
+from tpu_audit.types.model import runs_own_code
 from tpu_audit.types.report import CodeCheck, Finding, Location, Severity, Unread
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def check_code(
         return None
     from tpu_audit.check.repository import check_repository  # not without models
 
-    native = not any(phase.reason_code == _NOT_EXECUTED for phase in phases)
+    native = not (_is_own(phases) or (options.trust_remote_code and runs_own_code(spec)))
     own = OwnCode(spec, native=native)
     found = check_repository(
         {**spec.code_files, **spec.text_files},
@@ -59,6 +60,11 @@ def check_code(
     )
     findings = own.weigh(_finding(spec, name, item) for name, item in found.items)
     return CheckedCode(code=code, findings=findings, notes=found.notes)
+
+
+def _is_own(phases: Iterable[PhaseReport]) -> bool:
+    """Whether only the repository's code has the model's class, traced or not."""
+    return any(phase.reason_code == _NOT_EXECUTED or phase.stand_in for phase in phases)
 
 
 def _not_at_hand(spec: ModelSpec, own: OwnCode) -> Iterator[Unread]:

@@ -21,7 +21,7 @@ LIBRARIES = ("diffusers", "peft", "timm")
 _ASK = """
 import json, sys
 from importlib import metadata
-found = {}
+found = {"python": "%d.%d" % sys.version_info[:2]}
 for name in sys.argv[1:]:
     try:
         found[name] = metadata.version(name)
@@ -31,15 +31,31 @@ print(json.dumps(found))
 """
 
 
-def tracing_versions(tracer: str, python: str | None) -> dict[str, str]:
+def tracing_versions(
+    tracer: str, tpu_python: str | None, python: str | None = None
+) -> dict[str, str]:
     """Return the versions of the packages that ``tracer`` runs on, and of LIBRARIES if there.
 
-    Raises MissingExtraError when they are missing here, UsageError when ``python``, the
-    interpreter of the ``torch_tpu`` tracer, cannot be asked or lacks them.
+    ``tpu_python`` is the interpreter of the ``torch_tpu`` tracer, ``python`` that of the pretended
+    one; None is this one. Of another interpreter its own version is told as well.
+    Raises MissingExtraError when packages are missing here, UsageError when another interpreter
+    cannot be asked or lacks them. A program of the user's own does without transformers there.
     """
-    if tracer == "torch_tpu" and python not in {None, sys.executable}:
-        return _elsewhere(python or sys.executable)
-    wanted, extra = (_TPU, "scan,tpu") if tracer == "torch_tpu" else (_TRACING, "scan")
+    if tracer == "torch_tpu":
+        if is_other(tpu_python):
+            return _elsewhere(tpu_python or "", _TPU, "--tpu-python")
+        return _here(_TPU, "scan,tpu")
+    if is_other(python):
+        return _elsewhere(python or "", _TRACING[:1], "--python")
+    return _here(_TRACING, "scan")
+
+
+def is_other(python: str | None) -> bool:
+    """Whether ``python`` names an interpreter that is not this one."""
+    return python not in {None, sys.executable}
+
+
+def _here(wanted: tuple[str, ...], extra: str) -> dict[str, str]:
     found = {name: version for name in wanted if (version := _version(name))}
     missing = [name for name in wanted if name not in found]
     if missing:
@@ -63,15 +79,15 @@ def _version(name: str) -> str | None:
 
 
 @functools.cache
-def _elsewhere(python: str) -> dict[str, str]:
+def _elsewhere(python: str, wanted: tuple[str, ...], option: str) -> dict[str, str]:
     command = [python, "-I", "-c", _ASK, *_TPU, *LIBRARIES]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         found: dict[str, str] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        hint = "--tpu-python takes the path of a Python interpreter"
+        hint = f"{option} takes the path of a Python interpreter"
         raise UsageError(f"cannot ask {python!r} for its packages: {error}", hint=hint) from error
-    missing = [name for name in _TPU if name not in found]
+    missing = [name for name in wanted if name not in found]
     if missing:
         hint = f"{python} -m pip install {' '.join(missing)}"
         raise UsageError(f"the interpreter {python!r} has no {' and no '.join(missing)}", hint=hint)

@@ -74,6 +74,10 @@ class ScanOptions:
     """``pretended``, or ``torch_tpu``: the real wheel's dispatcher in a child process."""
     tpu_python: str | None = None
     """Interpreter of the environment with torch-tpu; None: this one."""
+    python: str | None = None
+    """Interpreter that traces on the pretended device; None: this one."""
+    trust_remote_code: bool = False
+    """Run models' own code (``auto_map``), in a confined process."""
     check_code: bool = True
     """Check the model's own Python files and configs too, without running them."""
     ignore: tuple[str, ...] = ()
@@ -99,6 +103,11 @@ class ScanOptions:
             value = getattr(self, name)
             if not value > 0:
                 raise UsageError(f"{name} must be greater than zero, not {value!r}")
+        if self.trust_remote_code and self.tracer != TRACERS[0]:
+            raise UsageError(
+                f"the {self.tracer} tracer runs no code of a repository's own",
+                hint="leave out --trust-remote-code, or trace on the pretended device",
+            )
         dtypes = tuple(dict.fromkeys(DTYPES[name] for name in self.dtypes))
         object.__setattr__(self, "dtypes", dtypes)
 

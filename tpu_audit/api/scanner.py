@@ -61,8 +61,8 @@ class _Scan:
 
     def __init__(self, options: ScanOptions, progress: Progress) -> None:
         _refuse_unknown_rules(options)
-        self._snapshot = _registry(options.registry)
-        self._versions = tracing_versions(options.tracer, options.tpu_python)
+        self._versions = tracing_versions(options.tracer, options.tpu_python, options.python)
+        self._snapshot = _registry(options.registry, self._versions["torch"])
         self._target = TargetScan(options, self._snapshot, self._versions)
         self._progress = progress
         self._models: dict[tuple[str, str | None], ModelReport] = {}
@@ -105,7 +105,7 @@ class _Scan:
         snapshot = self._snapshot
         return Versions(
             torch=self._versions["torch"],
-            transformers=self._versions["transformers"],
+            transformers=self._versions.get("transformers"),
             libraries=self._library_versions(),
             registry=RegistryInfo(
                 backend=snapshot.backend,
@@ -132,8 +132,8 @@ def _refuse_unknown_rules(options: ScanOptions) -> None:
         selected((), options.ignore, preview=False)
 
 
-def _registry(name: str | None) -> Snapshot:
+def _registry(name: str | None, torch: str) -> Snapshot:
     try:
-        return loader.load(name)
+        return loader.load(name, torch=torch)
     except RegistryError as error:
         raise UsageError(error.message, hint=error.hint) from error

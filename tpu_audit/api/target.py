@@ -239,5 +239,6 @@ def _traced(trace: Trace, audit: PhaseAudit, platform: Platform, *, cached: bool
         chip=platform.chip,
         reference_kernels=platform.reference_kernels,
         assumptions=trace.assumptions,
+        stand_in=trace.stand_in,
         cached=cached,
     )

@@ -5,13 +5,16 @@ One run may show other phases too.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from tpu_audit.api.installed import versions_for
+from tpu_audit.api.installed import is_other, versions_for
 from tpu_audit.trace.key import trace_key
 from tpu_audit.types.compiled import CompileTrace
 from tpu_audit.types.errors import NotAuditedError
+from tpu_audit.types.model import runs_own_code
 from tpu_audit.types.trace import Trace, TraceSettings
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from op_registry.schema import Snapshot
     from tpu_audit.api.options import ScanOptions
+    from tpu_audit.trace.elsewhere import Worker
     from tpu_audit.types.model import ModelSpec
 
 _TOGETHER = {"prefill": "generation", "decode": "generation"}
@@ -69,6 +73,8 @@ class _Runs(ABC, Generic[T]):
 
     def get(self, settings: TraceSettings) -> tuple[T, bool]:
         """Return the result that ``settings`` ask for, and whether it came from the cache."""
+        if self._options.trust_remote_code and runs_own_code(self._spec):
+            settings = replace(settings, remote_code=True)
         if self._spec.factory:
             # What a program does is up to more than its file: nothing here could name it.
             return self._run(settings)[0], False
@@ -117,6 +123,10 @@ class Tracing(_Runs[Trace]):
 
             python = self._options.tpu_python
             return run_trace_torch_tpu(self._spec, settings, self._snapshot.digest, python)
+        if worker := _worker(self._options, settings):
+            from tpu_audit.trace.elsewhere import trace_elsewhere
+
+            return trace_elsewhere(self._spec, settings, self._snapshot, worker)
         from tpu_audit.trace.isolate import trace_isolated
 
         return trace_isolated(self._spec, settings, self._snapshot)
@@ -126,6 +136,20 @@ class Compiling(_Runs[CompileTrace]):
     """What ``torch.compile`` makes of one model, on the pretended device whatever the tracer."""
 
     def _run(self, settings: TraceSettings) -> tuple[CompileTrace, ...]:
+        if worker := _worker(self._options, settings):
+            from tpu_audit.trace.elsewhere import compile_elsewhere
+
+            return compile_elsewhere(self._spec, settings, self._snapshot, worker)
         from tpu_audit.trace.isolate import compile_isolated
 
         return compile_isolated(self._spec, settings, self._snapshot)
+
+
+def _worker(options: ScanOptions, settings: TraceSettings) -> Worker | None:
+    """Return the process to trace in where a fork of this one will not do."""
+    other = options.python if is_other(options.python) else None
+    if not settings.remote_code and other is None:
+        return None
+    from tpu_audit.trace.elsewhere import Worker
+
+    return Worker(python=other or sys.executable, confined=settings.remote_code)

@@ -22,6 +22,7 @@ from tpu_audit.audit.detectors import (
     host_sync,
     int64_compute,
     missing,
+    nearest_class,
     no_gradient,
     quantised,
     rejected,
@@ -58,7 +59,7 @@ _CALL_DETECTORS = (
     disagrees,
     stand_in,
 )
-_MODEL_DETECTORS = (remote_code, quantised)
+_MODEL_DETECTORS = (remote_code, nearest_class, quantised)
 _STEP_DETECTORS = (untrained,)
 _COMPILE_DETECTORS = (compiled_break, compiled_step, compiled_shape, compiled_op)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tpu_audit.audit.call import Hit
-from tpu_audit.audit.detectors import quantised, remote_code, untrained
+from tpu_audit.audit.detectors import nearest_class, quantised, remote_code, untrained
 from tpu_audit.audit.sizes import human
 from tpu_audit.types.report import Finding, Location, Severity
 from tpu_audit.types.trace import Role, SourceLine
@@ -85,10 +85,12 @@ def group(
     settings: TraceSettings,
     snapshot: Snapshot,
     untold: Said | None = None,
+    stand_in: str | None = None,
 ) -> tuple[Finding, ...]:
     """Return the findings of one phase, worst first, then by code and by how often.
 
-    ``untold`` is what to say of parameters without a gradient that no hit explains.
+    ``untold`` is what to say of parameters without a gradient that no hit explains, ``stand_in``
+    the trace's word on a class that was traced in place of the model's own.
     """
     groups: dict[tuple[str, str | None, str, bool], _Group] = {}
     for call, hit in hits:
@@ -102,7 +104,7 @@ def group(
     if untold:
         finding = _about_model(untrained.CODE, untold, spec, settings)
         found.append(replace(finding, location=Location()))
-    return tuple(sorted((*found, *_of_model(spec, settings, snapshot)), key=_rank))
+    return tuple(sorted((*found, *_of_model(spec, settings, snapshot, stand_in)), key=_rank))
 
 
 def _rank(finding: Finding) -> tuple[int, str, int]:
@@ -140,9 +142,17 @@ def _message(group: _Group) -> str:
     return f"{op}{group.hit.reason}{where}" + (f". {traffic}" if traffic else "")
 
 
-def _of_model(spec: ModelSpec, settings: TraceSettings, snapshot: Snapshot) -> list[Finding]:
-    """Return what the config alone shows."""
-    said = ((m.CODE, m.describe(spec, snapshot)) for m in (remote_code, quantised))
+def _of_model(
+    spec: ModelSpec, settings: TraceSettings, snapshot: Snapshot, stand_in: str | None
+) -> list[Finding]:
+    """Return what the config alone shows, and which class was built of it."""
+    own = remote_code.describe(spec, ran=settings.remote_code)
+    said = (
+        (nearest_class.CODE, nearest_class.describe(stand_in))
+        if stand_in
+        else (remote_code.CODE, own),
+        (quantised.CODE, quantised.describe(spec, snapshot)),
+    )
     return [_about_model(code, found, spec, settings) for code, found in said if found]
 
 

@@ -48,8 +48,10 @@ def audit_trace(
         rows.append(_row(call, found))
         hits.extend((call, hit) for hit in without_implied(found))
     untold = untrained.unexplained(trace.no_gradient)
-    findings = group(hits, spec, trace.settings, snapshot, untold)
-    return PhaseAudit(rows=tuple(rows), findings=findings, verdict=decide(rows, findings))
+    findings = group(hits, spec, trace.settings, snapshot, untold, trace.stand_in)
+    # Calls of another class neither clear the model nor convict it.
+    verdict = Verdict.UNKNOWN if trace.stand_in else decide(rows, findings)
+    return PhaseAudit(rows=tuple(rows), findings=findings, verdict=verdict)
 
 
 def judge_uses(

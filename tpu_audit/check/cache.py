@@ -31,9 +31,17 @@ class ResultCache:
         self.trouble: str | None = None
         """Why results are not kept, as a sentence for the report."""
 
+    @property
+    def is_there(self) -> bool:
+        """Whether anything may be remembered: files need not be read to ask what is not there."""
+        try:
+            return self._path.exists()
+        except OSError:  # a folder that may not be entered: `put` says so
+            return False
+
     def get(self, keys: Sequence[bytes]) -> dict[bytes, FileResult]:
         """Return the results that are known."""
-        if not keys or not self._path.exists():
+        if not keys or not self.is_there:
             return {}
         return self._transact(lambda base: _select(base, keys)) or {}
 

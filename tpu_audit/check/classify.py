@@ -126,5 +126,6 @@ def kind_of_content(path: str, kind: str | None, data: bytes) -> str | None:
 def _is_yaml(data: bytes) -> bool:
     """Tell YAML that is saved under another name: every line is a key, an item or inside one."""
     lines = data[:4000].decode("utf-8", "replace").splitlines()[:40]
-    keys = sum(re.match(r"[A-Za-z_][\w.-]*:(?:\s|$)", line) is not None for line in lines)
-    return keys > 1 and all(_YAML_LINE.match(line) for line in lines)
+    top = sum(re.match(r"[A-Za-z_][\w.-]*:(?:\s|$)", line) is not None for line in lines)
+    below = sum(re.match(r"[ ]+[A-Za-z_][\w.-]*:(?:\s|$)", line) is not None for line in lines)
+    return (top > 1 or (top == 1 and below > 1)) and all(_YAML_LINE.match(line) for line in lines)

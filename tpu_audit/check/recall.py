@@ -62,7 +62,8 @@ def results_of(
 ) -> tuple[list[FileResult], tuple[str, ...]]:
     """Return the result of each file, in their order, and sentences on what went wrong."""
     cache = ResultCache(recall.cache_dir) if recall.cache_dir else None
-    known = _known(sources, recall.digest, cache) if cache and recall.reuse else {}
+    asked = cache if cache and recall.reuse and cache.is_there else None
+    known = _known(sources, recall.digest, asked) if asked else {}
     unknown = [(number, source) for number, source in enumerate(sources) if number not in known]
     progress.start(len(unknown))
     kept = []

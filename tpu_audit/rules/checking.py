@@ -21,6 +21,8 @@ _API = "TPA2"
 """The family on CUDA's API."""
 _ON_DEVICE = ("TPA1", "TPA2", "TPA3")
 """Families on devices, CUDA's API and precision."""
+_AT_LAUNCH = frozenset({"TPA108", "TPA111", "TPA117"})
+"""What launchers of kernels ask and set: it goes with the kernels, which have a finding."""
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -85,6 +87,8 @@ def _is_of_backend(rule: Rule, severity: Severity, node: ast.AST, module: Module
     if rule.code.startswith(_API) and module.backends.is_offered(node):
         return True
     if rule.code.startswith((*_ON_DEVICE, "TPA4")) and module.backends.needs_engine:
+        return True
+    if rule.code in _AT_LAUNCH and module.backends.has_kernels:
         return True
     if rule.code.startswith(_ON_DEVICE) and _words_error(node, module):
         return True

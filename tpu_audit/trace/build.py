@@ -9,6 +9,9 @@ import torch
 from torch import nn
 
 from tpu_audit.trace import shadow
+from tpu_audit.trace.nearest import native_class, nearest, stand_in
+from tpu_audit.trace.repository import repository_class
+from tpu_audit.trace.transformers_api import dtype_argument, no_init_weights
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
@@ -26,8 +29,12 @@ def build_model(
     Raises NotAuditedError at stage ``config`` or ``build``.
     """
     assumptions: list[str] = []
-    model_class = find_class(spec, assumptions)
-    config = make_config(spec, model_class, assumptions)
+    if settings.remote_code:
+        own = repository_class(spec, assumptions)
+        model_class, config = own.model, make_config(spec, own.model, assumptions, own.config)
+    else:
+        model_class = find_class(spec, assumptions)
+        config = make_config(spec, model_class, assumptions)
     _choose_kernels(config, settings)
     try:
         model = _instantiate(model_class, config, getattr(torch, settings.dtype), device)
@@ -47,29 +54,46 @@ def build_model(
 
 
 def find_class(spec: ModelSpec, assumptions: list[str]) -> Any:
-    """Find the model class in the installed transformers; never in the repository's own code."""
+    """Find the model class in the installed transformers; never in the repository's own code.
+
+    For a class that only that code has, it is the nearest native one, if something says which.
+    """
     import transformers
 
     name = spec.architecture
-    if name is None:
-        return _base_class(spec, assumptions)
-    found = getattr(transformers, name, None)
-    if found is not None and isinstance(found, type) and _is_model(found):
+    found = native_class(name)
+    if found is not None and _is_model(found):
         return found
     if spec.needs_remote_code:
-        raise NotAuditedError(
-            f"{name} lives in the repository's own code, which is not executed",
-            stage=Stage.BUILD,
-            code="remote_code",
-            skipped=True,
-            hint="look for a transformers-native checkpoint of the same architecture",
-        )
+        return _nearest_class(spec, assumptions)
+    if name is None:
+        return _base_class(spec, assumptions)
     raise NotAuditedError(
         f"transformers {transformers.__version__} has no class {name}",
         stage=Stage.BUILD,
         code="unknown_architecture",
         hint="check the spelling of `architectures`, or install the transformers that has it",
     )
+
+
+def _nearest_class(spec: ModelSpec, assumptions: list[str]) -> Any:
+    found = nearest(spec)
+    if found is None:
+        raise NotAuditedError(
+            f"{spec.architecture or 'the model'} lives in the repository's own code, which is not "
+            "executed, and nothing says which class of transformers is near to it",
+            stage=Stage.BUILD,
+            code="remote_code",
+            skipped=True,
+            hint="read that code, then let it run confined with --trust-remote-code; or look for a "
+            "transformers-native checkpoint of the same architecture",
+        )
+    if found.same:
+        name = found.model_class.__name__
+        assumptions.append(f"{spec.architecture} is called {name} in transformers: traced that one")
+    elif sentence := stand_in(spec):
+        assumptions.append(sentence)
+    return found.model_class
 
 
 def _is_model(found: type) -> bool:
@@ -89,13 +113,12 @@ def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     names = MODEL_MAPPING_NAMES.get(spec.model_type or "")
-    if names is None or spec.needs_remote_code:
+    if names is None:
         raise NotAuditedError(
             "config.json names no `architectures` and its model_type "
             f"{spec.config.get('model_type')!r} is none that transformers has",
             stage=Stage.BUILD,
-            code="remote_code" if spec.needs_remote_code else "unknown_model_type",
-            skipped=spec.needs_remote_code,
+            code="unknown_model_type",
             hint="add `architectures` to config.json",
         )
     name = names if isinstance(names, str) else names[0]
@@ -103,8 +126,13 @@ def _base_class(spec: ModelSpec, assumptions: list[str]) -> Any:
     return getattr(transformers, name)
 
 
-def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> Any:
-    """Turn config.json into the config object that ``model_class`` takes."""
+def make_config(
+    spec: ModelSpec, model_class: Any, assumptions: list[str], config_class: Any = None
+) -> Any:
+    """Turn config.json into the config object that ``model_class`` takes.
+
+    ``config_class`` reads it, if given; else the one that transformers has for its model_type.
+    """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     content = copy.deepcopy(dict(spec.config))
@@ -114,7 +142,9 @@ def make_config(spec: ModelSpec, model_class: Any, assumptions: list[str]) -> An
     model_type = spec.model_type
     wanted = model_class.config_class
     try:
-        if model_type is not None and model_type in CONFIG_MAPPING:
+        if config_class is not None:
+            config = config_class.from_dict(content)
+        elif model_type is not None and model_type in CONFIG_MAPPING:
             config = CONFIG_MAPPING[model_type].from_dict(content)
         else:
             config = wanted.from_dict(content)
@@ -162,10 +192,8 @@ def _choose_kernels(config: Any, settings: TraceSettings) -> None:
 
 
 def _instantiate(model_class: Any, config: Any, dtype: torch.dtype, device: str) -> nn.Module:
-    from transformers.initialization import no_init_weights
-
     with torch.device(device), no_init_weights():
-        model: nn.Module = model_class._from_config(config, dtype=dtype)
+        model: nn.Module = model_class._from_config(config, **{dtype_argument(): dtype})
     tie = getattr(model, "tie_weights", None)
     if callable(tie):
         tie()

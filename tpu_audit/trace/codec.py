@@ -22,7 +22,7 @@ from tpu_audit.types.trace import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the meaning of a stored trace changes: old entries are then never read."""
 
 
@@ -35,6 +35,7 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
         **encode_ops(trace.ops),
         "cpu_ops": dict(trace.cpu_ops),
         "assumptions": list(trace.assumptions),
+        "stand_in": trace.stand_in,
         "applies": list(trace.applies),
         "no_gradient": [[lost.parameter, lost.op] for lost in trace.no_gradient],
         "versions": dict(trace.versions),
@@ -83,6 +84,7 @@ def decode_trace(content: dict[str, Any]) -> Trace:
         ops=decode_ops(content),
         cpu_ops=content["cpu_ops"],
         assumptions=tuple(content["assumptions"]),
+        stand_in=content["stand_in"],
         applies=tuple(content["applies"]),
         no_gradient=tuple(LostGradient(parameter=p, op=op) for p, op in content["no_gradient"]),
         versions=content["versions"],

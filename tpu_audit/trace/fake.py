@@ -12,7 +12,6 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.optim import optimizer
 from torch.utils import _foreach_utils
 from torch.utils._device import _device_constructors
-from torch.utils._pytree import tree_map
 
 from tpu_audit.trace import metas
 from tpu_audit.trace.shadow import known_value
@@ -94,8 +93,8 @@ def _reading_scalars(construct: Callable[..., torch.Tensor]) -> Callable[..., to
 
     @functools.wraps(construct)
     def constructed(data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
-        if isinstance(data, list | tuple):
-            data = tree_map(_read_scalar, data)
+        if isinstance(data, list | tuple) and not torch.compiler.is_compiling():
+            data = _read_scalars(data)
         return construct(data, *args, **kwargs)
 
     return constructed
@@ -104,7 +103,7 @@ def _reading_scalars(construct: Callable[..., torch.Tensor]) -> Callable[..., to
 def _set_by_scalars(tensor: FakeTensor, index: Any, value: Any) -> None:
     """Assign at an index that may hold sequences of tensors of one element: the same C++ read."""
     if isinstance(index, tuple) and any(isinstance(part, list | tuple) for part in index):
-        index = tree_map(_read_scalar, index)
+        index = _read_scalars(index)
     torch.Tensor.__setitem__(tensor, index, value)
 
 
@@ -117,8 +116,11 @@ def _copied(tensor: FakeTensor, memo: dict[int, Any]) -> Any:
     return memo[id(tensor)]
 
 
-def _read_scalar(leaf: Any) -> Any:
-    return leaf.item() if isinstance(leaf, FakeTensor) and leaf.numel() == 1 else leaf
+def _read_scalars(data: Any) -> Any:
+    """Return ``data`` with its tensors of one element read; by hand, as Dynamo follows pytrees."""
+    if type(data) in {list, tuple}:
+        return type(data)(_read_scalars(part) for part in data)
+    return data.item() if isinstance(data, FakeTensor) and data.numel() == 1 else data
 
 
 def _format_known(tensor: FakeTensor, spec: str) -> str:

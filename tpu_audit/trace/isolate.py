@@ -15,8 +15,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tpu_audit.trace.endings import died, explained, timeout
 from tpu_audit.trace.limits import bound_process, settle, silence
-from tpu_audit.types.errors import NotAuditedError, Stage, TpuAuditError, shorten
+from tpu_audit.types.errors import NotAuditedError, TpuAuditError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,8 @@ _ENVIRONMENT = {
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
 }
-_OUT_OF_MEMORY = ("t allocate memory", "cannot allocate memory", "bad_alloc", "not enough memory")
+_ENGINE_RAN = "autograd's threading in combination with fork"
+"""Torch's refusal of a backward pass in the fork of a process that has run one itself."""
 _GRACE_S = 5.0
 """Seconds that a child which closed its pipe has to end."""
 
@@ -75,9 +77,21 @@ _WORK = {
 def _isolated(
     work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
 ) -> tuple[Any, ...]:
-    if _forks():
-        preload(work)
-    context = multiprocessing.get_context("fork" if _forks() else "spawn")
+    if not _forks():
+        return _in_child("spawn", work, spec, settings, registry)
+    preload(work)
+    try:
+        return _in_child("fork", work, spec, settings, registry)
+    except NotAuditedError as error:
+        if _ENGINE_RAN not in error.message:
+            raise
+        return _in_child("spawn", work, spec, settings, registry)
+
+
+def _in_child(
+    how: str, work: str, spec: ModelSpec, settings: TraceSettings, registry: Snapshot
+) -> tuple[Any, ...]:
+    context = multiprocessing.get_context(how)
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, work, spec, settings, registry)
     child: BaseProcess = context.Process(  # type: ignore[attr-defined]  # both contexts have it
@@ -146,74 +160,22 @@ def _run(
     try:
         outcome = getattr(import_module(module), function)(spec, settings, registry)
     except Exception as error:  # noqa: BLE001 - the parent reports it
-        outcome = _explained(error, settings)
+        outcome = explained(error, settings)
     sender.send(outcome if isinstance(outcome, tuple) else outcome.fields())
     sender.close()
-
-
-def _explained(error: Exception, settings: TraceSettings) -> TpuAuditError:
-    """Return ``error`` as one of this tool's own."""
-    if any(map(_is_memory, _chain(error))):
-        return _memory(settings, f"the trace needed more than {settings.memory_mb} MiB")
-    if isinstance(error, TpuAuditError):
-        return error
-    message = f"the tracer failed: {shorten(error)}"
-    return NotAuditedError(message, stage=Stage.TRACE, code="internal")
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _is_memory(error: BaseException) -> bool:
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or any(words in text for words in _OUT_OF_MEMORY)
 
 
 def _answer(child: BaseProcess, receiver: Connection, settings: TraceSettings) -> tuple[Any, ...]:
     """Wait for the child's outcome: return what it made or raise."""
     if not receiver.poll(settings.timeout_s):
-        raise _timeout(settings)
+        raise timeout(settings)
     try:
         outcome: tuple[Any, ...] | dict[str, Any] = receiver.recv()
     except EOFError:
         child.join(_GRACE_S)
-        raise _died(child.exitcode, settings) from None
+        raise died(child.exitcode, settings) from None
     if isinstance(outcome, tuple):
         return outcome
     if "stage" in outcome:
         raise NotAuditedError(**outcome)
     raise TpuAuditError(**outcome)
-
-
-def _died(exitcode: int | None, settings: TraceSettings) -> NotAuditedError:
-    """Tell why a child that gave no answer ended."""
-    if exitcode in {-signal.SIGXCPU, -signal.SIGALRM}:
-        return _timeout(settings)
-    if exitcode == -signal.SIGKILL:
-        return _memory(settings, "the system killed the tracing process, as it does without memory")
-    if exitcode is not None and exitcode < 0:
-        how = f"crashed with {signal.Signals(-exitcode).name}"
-    else:
-        how = f"ended without an answer (exit code {exitcode})"
-    return NotAuditedError(f"the tracing process {how}", stage=Stage.TRACE, code="crash")
-
-
-def _timeout(settings: TraceSettings) -> NotAuditedError:
-    return NotAuditedError(
-        f"tracing took longer than {settings.timeout_s:g} s",
-        stage=Stage.TRACE,
-        code="timeout",
-        hint="raise --timeout, or trace with a smaller --seq-len",
-    )
-
-
-def _memory(settings: TraceSettings, what: str) -> NotAuditedError:
-    return NotAuditedError(
-        what,
-        stage=Stage.TRACE,
-        code="memory",
-        hint=f"raise --max-memory ({settings.memory_mb} MiB now), or use a smaller --seq-len",
-    )

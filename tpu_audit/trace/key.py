@@ -12,6 +12,7 @@ import json
 import sys
 from dataclasses import asdict
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.trace.codec import FORMAT
@@ -57,6 +58,7 @@ def _content(
         "library": spec.library,
         "adapter": spec.adapter,
         "component": (spec.component, spec.home),
+        "code": _code(spec) if spec.needs_remote_code else {},
         "modules": spec.modules,
         "siblings": {name: normalised(config) for name, config in spec.siblings.items()},
         "processors": spec.processor_configs,
@@ -65,6 +67,15 @@ def _content(
         "settings": asdict(settings),
         "tracer": tracer_digest(),
         "versions": dict(versions),
+    }
+
+
+def _code(spec: ModelSpec) -> dict[str, str]:
+    """Return file name -> hash of the code that is run, or read for what it derives from."""
+    return {
+        name: hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        for name, path in spec.code_files.items()
+        if Path(path).is_file()
     }
 
 

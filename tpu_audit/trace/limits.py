@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SLACK_S = 5
 """Seconds beyond the parent's time limit after which the child ends itself."""
+_OPEN_FILES = 1024
 
 
 def bound_process(settings: TraceSettings) -> None:
@@ -35,6 +36,14 @@ def bound_process(settings: TraceSettings) -> None:
     used = _address_space()
     if used is not None:
         _set(resource.RLIMIT_AS, used + settings.memory_mb * 2**20)
+
+
+def bound_files(size_mb: int) -> None:
+    """Bound the size of each file that this process writes, and how many it holds open."""
+    import resource
+
+    _set(resource.RLIMIT_FSIZE, size_mb * 2**20)
+    _set(resource.RLIMIT_NOFILE, _OPEN_FILES)
 
 
 def _set(kind: int, value: int) -> None:

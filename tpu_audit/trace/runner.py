@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +16,7 @@ from tpu_audit.trace.chance import seeded
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
 from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
+from tpu_audit.trace.nearest import stand_in
 from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.phases import RUNS
 from tpu_audit.trace.phases.generation import DECODE, PREFILL, can_generate
@@ -22,6 +24,7 @@ from tpu_audit.trace.phases.interface import Subject, attempt
 from tpu_audit.trace.phases.training import TRAIN, can_train
 from tpu_audit.trace.places import Places
 from tpu_audit.trace.recorder import Ledger, Recorder
+from tpu_audit.trace.repository import repository_folder
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 from tpu_audit.types.trace import PHASES, LostGradient, Role, Trace, TraceSettings
 
@@ -49,7 +52,7 @@ def run_trace(spec: ModelSpec, settings: TraceSettings, registry: Snapshot) -> T
 
 def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: str) -> Traces:
     """Trace on whatever backend owns the device type ``tpu`` in this process."""
-    places = Places(own=own_folder(spec.factory) if spec.factory else None)
+    places = Places(own=code_folder(spec, settings))
     recorder = Recorder(places)
     shadow.forget_all()
     with seeded(), patched_for_fakes(), fake_mode(), recorder:
@@ -67,6 +70,7 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
             ops=ledger.uses(),
             cpu_ops=dict(ledger.cpu_ops),
             assumptions=seen.assumptions,
+            stand_in=seen.stand_in,
             applies=seen.applies,
             no_gradient=seen.no_gradient,
             versions=versions,
@@ -77,6 +81,13 @@ def trace_on_device(spec: ModelSpec, settings: TraceSettings, registry_digest: s
     return tuple(sorted(found, key=lambda one: one.settings.phase != settings.phase))
 
 
+def code_folder(spec: ModelSpec, settings: TraceSettings) -> str | None:
+    """Return the folder of code that is neither torch's nor a library's; None: there is none."""
+    if spec.factory:
+        return own_folder(spec.factory)
+    return repository_folder(spec) if settings.remote_code else None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Seen:
     """What was traced."""
@@ -84,6 +95,7 @@ class _Seen:
     architecture: str
     parameters: int
     assumptions: tuple[str, ...] = ()
+    stand_in: str | None = None
     applies: tuple[str, ...]
     no_gradient: tuple[LostGradient, ...] = ()
 
@@ -98,6 +110,7 @@ def _follow_model(
         architecture=type(subject.model).__name__,
         parameters=count_parameters(subject.model),
         assumptions=tuple(subject.assumptions),
+        stand_in=None if settings.remote_code else stand_in(spec),
         applies=_applying(subject),
         no_gradient=tuple(subject.no_gradient),
     )
@@ -209,4 +222,9 @@ def _realise(value: Any, dtype: torch.dtype, device: str) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
+    """Return the versions that the trace depends on; programs may do without transformers."""
+    found = {}
+    for name in ("torch", "transformers"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found

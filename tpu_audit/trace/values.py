@@ -86,6 +86,8 @@ def _size_given(func: Any, kwargs: dict[str, Any]) -> bool:
 
 def _compute_beside(func: Any, args: Any, kwargs: Any, out: Any) -> bool:
     """Compute the call for real if it is known and small, and attach the result."""
+    if any(isinstance(a, torch.Tensor) and shadow.known_value(a) is None for a in args):
+        return False  # most calls: on activations
     flat, spec = tree_flatten((args, kwargs))
     tensors = [t for t in (*flat, *tree_leaves(out)) if isinstance(t, torch.Tensor)]
     if not all(shadow.small(t) for t in tensors):

@@ -102,3 +102,26 @@ class ModelSpec:
     def needs_remote_code(self) -> bool:
         """The repository maps its classes to its own Python files (``auto_map``)."""
         return isinstance(self.config.get("auto_map"), dict)
+
+
+def mapped_models(spec: ModelSpec) -> dict[str, str]:
+    """Return auto class -> entry of ``auto_map``, for models, those with a head first."""
+    mapping = spec.config.get("auto_map")
+    entries = mapping.items() if isinstance(mapping, Mapping) else ()
+    models = {k: v for k, v in entries if k.startswith("AutoModel") and class_name(v)}
+    return dict(sorted(models.items(), key=lambda item: item[0] == "AutoModel"))
+
+
+def runs_own_code(spec: ModelSpec) -> bool:
+    """Whether loading ``spec`` with leave to do so would run the repository's code."""
+    return spec.library not in _CLASS_KEYS and bool(mapped_models(spec))
+
+
+def class_name(reference: object) -> str | None:
+    """Return the class that an entry of ``auto_map`` names, or None.
+
+    Entries are ``modeling_x.XModel`` or ``org/name--modeling_x.XModel``; those of tokenizers are
+    lists, which name no model.
+    """
+    name = reference.rpartition(".")[2] if isinstance(reference, str) else ""
+    return name if name.isidentifier() else None

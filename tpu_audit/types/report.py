@@ -125,6 +125,8 @@ class PhaseReport:
     reference_kernels: bool = False
     """Judged as if the registry's reference kernels were installed."""
     assumptions: tuple[str, ...] = ()
+    stand_in: str | None = None
+    """What was traced in place of a class that only the repository's code has, and why."""
     cached: bool = False
     """The trace came from the cache."""
     compiled: CompileReport | None = None

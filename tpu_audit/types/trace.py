@@ -77,6 +77,8 @@ class TraceSettings:
     """Recompute activations in the backward pass of training."""
     tracer: str = "pretended"
     """``pretended`` or ``torch_tpu``."""
+    remote_code: bool = False
+    """Build the class that the repository's own code defines, where it has one."""
     timeout_s: float = 300.0
     """Wall-clock limit of one trace, seconds."""
     memory_mb: int = 8192
@@ -175,6 +177,8 @@ class Trace:
     """Op -> calls on CPU tensors only: not TPU ops."""
     assumptions: tuple[str, ...] = ()
     """What the inputs and the build assumed, in sentences."""
+    stand_in: str | None = None
+    """What was traced in place of a class that only the repository's code has, and why."""
     applies: tuple[str, ...] = ()
     """Phases that apply to the class, of ``PHASES``."""
     no_gradient: tuple[LostGradient, ...] = ()

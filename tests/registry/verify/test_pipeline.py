@@ -245,10 +245,11 @@ def test_an_error_stops_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     broken = Broken(script=SCRIPT, log=tmp_path / "log")
     monkeypatch.setattr(crew, "Hand", lambda _: broken)
+    before = set(threading.enumerate())  # libraries that other tests imported keep some
 
     with pytest.raises(RegistryError, match="no child for samples at"):
         run(workspace(tmp_path), jobs=2)
-    assert threading.active_count() == 1
+    assert set(threading.enumerate()) <= before
 
 
 def test_interrupt_keeps_no_answer(

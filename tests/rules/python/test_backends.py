@@ -25,6 +25,8 @@ FILES = {
     "lib/libs/scatter/cutlass_fp4/grouped.py": True,
     "lib/engines/nccl_checkpoint_engine.py": True,
     "lib/utils/nccl_utils.py": False,
+    "lib/megatron/utils.py": True,
+    "lib/extensions/cuda/__init__.py": True,
     "lib/accelerators/mps.py": False,
     "awq/train.py": False,
     "train_apex.py": False,
@@ -144,6 +146,20 @@ def test_refused(source: str, expected: bool) -> None:
     """A statement before that stops on a TPU says more than what follows."""
     module, node = seek(source)
     assert module.backends.is_refused(node) is expected
+
+
+KERNELS = {
+    "kernel": ("import triton\n@triton.jit\ndef f(x): ...\nseek(1)", True),
+    "autotuned": ("import triton\n@triton.autotune(c)\n@triton.jit\ndef f(x): ...\nseek(1)", True),
+    "no kernel": ("import triton\ndef f(x): ...\nseek(1)", False),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), KERNELS.values(), ids=KERNELS)
+def test_has_kernels(source: str, expected: bool) -> None:
+    """A file with a function that Triton compiles holds kernels."""
+    module, _ = seek(source)
+    assert module.backends.has_kernels is expected
 
 
 ENGINES = {

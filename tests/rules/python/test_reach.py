@@ -18,6 +18,14 @@ PLACES = {
         ),
         State.DEAD,
     ),
+    "registered for CUDA": (
+        "import torch\n@torch.library.impl('my::op', 'CUDA')\ndef op(x):\n    seek(x)",
+        State.DEAD,
+    ),
+    "registered for all": (
+        "import torch\n@torch.library.impl('my::op', 'default')\ndef op(x):\n    seek(x)",
+        State.LIVE,
+    ),
     "private, passed on": ("def _move(x):\n    seek(1)\nrun(_move)\n", State.LIVE),
     "if": ("if torch.cuda.is_available():\n    seek(1)", State.DEAD),
     "else": ("if torch.cuda.is_available():\n    pass\nelse:\n    seek(1)", State.OTHER),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tpu_audit.trace.compiling.runner import run_compile
 from tpu_audit.types.compiled import Change, CompileTrace
-from tpu_audit.types.errors import NotAuditedError
 from tpu_audit.types.model import ModelSpec
-from tpu_audit.types.trace import TraceSettings
+from tpu_audit.types.trace import Role, TraceSettings
 
 if TYPE_CHECKING:
     from op_registry.schema import Snapshot
@@ -73,9 +70,13 @@ def test_a_static_cache_compiles_once(snapshot: Snapshot) -> None:
     assert (token.change, token.anew) == (Change.TOKEN, False)
 
 
-def test_a_phase_that_is_not_compiled_is_skipped(snapshot: Snapshot) -> None:
-    """It says so; it does not fail."""
-    with pytest.raises(NotAuditedError) as error:
-        compiled(snapshot, "train")
+def test_training_compiles_both_directions(snapshot: Snapshot) -> None:
+    """Forward with loss and backward are one graph of Dynamo; calls keep their roles."""
+    (trace,) = compiled(snapshot, "train").values()
 
-    assert (error.value.code, error.value.skipped) == ("phase_not_compiled", True)
+    assert (trace.graphs, trace.breaks) == (1, ())
+    assert [(found.change, found.anew) for found in trace.recompiles] == [(Change.NOTHING, False)]
+    roles = {use.op: use.role for use in trace.ops}
+    assert roles["aten.linear.default"] is Role.MODEL
+    assert roles["aten.linear_backward.default"] is Role.BACKWARD
+    assert roles["aten.nll_loss_backward.default"] is Role.BACKWARD

@@ -56,6 +56,17 @@ def test_lora(snapshot: Snapshot) -> None:
 
 
 @needs_peft
+def test_only_the_adapter_learns(snapshot: Snapshot) -> None:
+    """Training updates the adapter's eight matrices and no weight of the base model."""
+    spec = _spec({**LORA, "inference_mode": True})
+    assert "train" in trace(spec, snapshot).applies
+    found = trace(spec, snapshot, phase="train", optimizer="sgd")
+    updated = [use for use in found.ops if use.role.value == "optimizer"]
+    shapes = {ref.shape for use in updated for ref in use.inputs if len(ref.shape) > 1}
+    assert shapes == {(4, 32), (32, 4), (16, 4)}
+
+
+@needs_peft
 @pytest.mark.parametrize(
     ("kind", "fields", "op"),
     [

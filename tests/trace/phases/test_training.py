@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.wheel import ROOT, both, needs_wheel
 from tpu_audit.trace.runner import run_trace
 from tpu_audit.types.errors import NotAuditedError
 from tpu_audit.types.model import ModelSpec
@@ -79,6 +80,18 @@ def test_backward_calls_carry_the_place_of_their_forward_call(bert: Trace) -> No
     assert [s.path for s in gelu.sources] == ["transformers/models/bert/modeling_bert.py"]
 
 
+def test_backward_costs_twice_the_forward(bert: Trace) -> None:
+    """Each linear layer is multiplied twice more: for its input's and for its weight's gradient."""
+    cost = dict.fromkeys(("aten.linear.default", "aten.linear_backward.default"), 0)
+    for use in bert.ops:
+        if use.op in cost:
+            cost[use.op] += use.flops or 0
+    (attention,) = [u for u in bert.ops if "attention_backward" in u.op]
+
+    assert cost["aten.linear_backward.default"] == 2 * cost["aten.linear.default"] > 0
+    assert attention.flops
+
+
 def test_every_backward_call_but_the_loss_belongs_to_a_submodule(bert: Trace) -> None:
     """Only what the model itself computes, its loss, is left to the model itself."""
     root = {u.op for u in bert.ops if u.role is Role.BACKWARD and "" in u.modules}
@@ -93,7 +106,7 @@ def test_every_backward_call_but_the_loss_belongs_to_a_submodule(bert: Trace) ->
         ("adamw", "aten._foreach_lerp_.Scalar", 1),
         ("adamw-fused", "aten._fused_adamw_.default", 1),
         ("adamw-loop", "aten.addcdiv_.default", PARAMETERS),
-        ("sgd", "aten._foreach_add_.List", 1),
+        ("sgd", "aten._foreach_add_.List", 2),
         ("adafactor", "aten._local_scalar_dense.default", 2 * PARAMETERS),
     ],
 )
@@ -174,3 +187,14 @@ def test_traces_repeat(snapshot: Snapshot) -> None:
     model = ops(first.ops, Role.MODEL)
     assert model["aten.ctc_loss.Tensor"] == 1
     assert model["aten._scaled_dot_product_cudnn_attention.default"] == 3  # no layer is skipped
+
+
+@needs_wheel
+@pytest.mark.tpu
+def test_steps_are_made_of_the_ops_that_the_wheel_sees() -> None:
+    """Forward, loss, backward, clipping and optimizer call the same ops as often on both."""
+    pretended, real = both(ROOT / "tests/support/training_models.py")
+
+    different = {name for name, calls in real.items() if calls != pretended[name]}
+    assert different == set()
+    assert all(any(call.startswith("backward") for call in calls) for calls in real.values())

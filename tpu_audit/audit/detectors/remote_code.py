@@ -8,7 +8,6 @@ from tpu_audit.audit.code import Code, Said
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    from op_registry.schema import Snapshot
     from tpu_audit.types.model import ModelSpec
 
 CODE = Code(
@@ -20,16 +19,26 @@ CODE = Code(
         "The audit traced the class of the same name in transformers and did not execute the "
         "repository's files. Loaded with `trust_remote_code=True`, other code runs, which may "
         "call other ops and CUDA packages. What reading those files shows is told by findings of "
-        "their own."
+        "their own. With `--trust-remote-code` the audit runs that code, in a process without "
+        "network, files or credentials, and traces what it builds."
     ),
     fix="Load without `trust_remote_code`: transformers has the class.",
 )
 
 
-def describe(spec: ModelSpec, _snapshot: Snapshot) -> Said | None:
-    """Return what to say, or None when the repository brings no code."""
+_PIN = "Pin the revision that was traced: `scan org/name@COMMIT`, and the same when loading."
+
+
+def describe(spec: ModelSpec, *, ran: bool = False) -> Said | None:
+    """Return what to say, or None when the repository brings no code.
+
+    ``ran`` tells that the user let that code run, so that it is what was traced.
+    """
     if not spec.needs_remote_code:
         return None
-    name = spec.architecture
+    name = spec.architecture or "the model"
+    if ran:
+        text = f"the repository's own code for {name} was run, in a confined process, to trace it"
+        return Said(severity=CODE.severity, message=text, fix=_PIN)
     text = f"the repository has code of its own for {name}; traced was the class of transformers"
     return Said(severity=CODE.severity, message=text, fix=CODE.fix)

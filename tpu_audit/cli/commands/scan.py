@@ -160,6 +160,22 @@ Examples:
     help="Python interpreter that has torch-tpu, for --tracer torch_tpu. Default: this one.",
 )
 @click.option(
+    "--python",
+    cls=Setting,
+    path="maybe",
+    default=None,
+    metavar="PATH",
+    help="Python interpreter to trace with on the pretended device: an environment with another "
+    "transformers, or with what a program of yours imports. Default: this one.",
+)
+@click.option(  # no setting: a file that came with a checkout must not run code
+    "--trust-remote-code",
+    is_flag=True,
+    default=False,
+    help="Run a model's own code (auto_map), in a process without network, files or credentials. "
+    "Linux only.",
+)
+@click.option(
     "--check-code/--no-check-code",
     cls=Setting,
     default=True,
@@ -197,7 +213,7 @@ def command(ctx: click.Context, /, targets: tuple[str, ...], **settings: Any) ->
 
     TARGET is a hub id (bert-base-uncased, org/name@revision), a model folder, a config.json, or a
     function of yours (file.py:function, package.module:function). Weights are never downloaded and
-    a model's own code is never run; a function of yours is.
+    a model's own code is not run, unless --trust-remote-code lets it; a function of yours is.
     """
     app = current_app()
     if settings["revision"] and len(targets) > 1:
@@ -254,6 +270,8 @@ def _options(app: App, settings: dict[str, Any]) -> ScanOptions:
         with_reference_kernels=settings["with_reference_kernels"],
         tracer=settings["tracer"],
         tpu_python=settings["tpu_python"],
+        python=settings["python"],
+        trust_remote_code=settings["trust_remote_code"],
         check_code=settings["check_code"],
         ignore=settings["ignore"],
         cache_dir=app.cache_dir,

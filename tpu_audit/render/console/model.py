@@ -49,6 +49,8 @@ def _write_identity(paper: Paper, model: ModelReport, *, everything: bool) -> No
     paper.labelled("config", config_source(model), name)
     if model.architecture or model.parameters is not None:
         paper.labelled("model", _identity(model))
+    for sentence in dict.fromkeys(phase.stand_in for phase in model.phases if phase.stand_in):
+        paper.labelled("STAND-IN", (sentence, "bold yellow"))
     for component in model.components:
         paper.labelled("", f"{component.name}: {_identity(component)}")
     if model.code:

@@ -45,6 +45,10 @@ RULE = Rule(
         references=(REFERENCE,),
     ),
     valid=(
+        Case(
+            "import torch\nclass HPUBackend:\n    def compile(self, f):\n"
+            "        return torch.compile(f, backend='hpu_backend')\n"
+        ),
         Case('import torch\nm = torch.compile(m, backend="eager")  # inductor is slower\n'),
         Case('BACKENDS = ("inductor", "eager")\nrun(backend="inductor")\n'),
         Case(
@@ -83,10 +87,18 @@ def calls(module: Module) -> Iterator[Hit]:
     for call in compile_calls(module):
         for value, inside in argument(call, "backend", module):
             for possible in module.value(value):
-                if possible.value in _BACKENDS and not module.reach(call).dead:
+                if possible.value in _BACKENDS and not _is_elsewhere(call, possible, module):
                     here = inside and possible.node is value
                     fix = _fix(call, possible, module) if here else None
                     yield _hit(possible, fix, module)
+
+
+def _is_elsewhere(call: ast.Call, possible: Possible, module: Module) -> bool:
+    """Tell a compilation that no TPU comes to: a dead arm, a class for another device."""
+    owner = module.classes.enclosing(call)
+    kind = str(possible.value).partition("_")[0]
+    named = owner is not None and owner.name.lower().startswith(kind)
+    return named or module.reach(call).dead
 
 
 @RULE.document("yaml", "json", "toml")

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.compiling.compiled import REFERENCE, argument, compile_calls, entries
+from tpu_audit.rules.cuda_api.environment import Use, use_of
 from tpu_audit.rules.edits import Applicability
 from tpu_audit.rules.python import repair
 from tpu_audit.rules.rule import Case, Docs, Rule
@@ -29,7 +30,7 @@ RULE = Rule(
     code="TPA504",
     name="inductor-options",
     severity=Severity.WARNING,
-    words=("_inductor", "options"),
+    words=("_inductor", "options", "TORCHINDUCTOR_*"),
     docs=Docs(
         what="Finds assignments to `torch._inductor.config` and TorchInductor's `options` of "
         "`torch.compile`.",
@@ -59,6 +60,8 @@ RULE = Rule(
             "import torch._inductor.config as ic\nic.triton.unique_kernel_names = True\n",
             lines=(2,),
         ),
+        Case("import os\nos.environ['TORCHINDUCTOR_MAX_AUTOTUNE'] = '1'\n", lines=(2,)),
+        Case("import torch\np = torch._inductor.aoti_compile_and_package(e)\n", lines=(2,)),
         Case("from torch._inductor import config\nconfig.fx_graph_cache = True\n", lines=(2,)),
         Case(
             "import torch\nOPTS = {'max_autotune': True}\nm = torch.compile(m, options=OPTS)\n",
@@ -81,6 +84,28 @@ def assignments(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         f"`{name}` has no effect on a TPU: TorchInductor does not compile for it",
         "leave it to other devices",
         fix=fix,
+    )
+
+
+@RULE.string("TORCHINDUCTOR_")
+def variables_set(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find TorchInductor's environment variables, set in code."""
+    name = str(constant.value)
+    if name.startswith("TORCHINDUCTOR_") and use_of(constant, module) is Use.SET:
+        yield module.hit(
+            constant,
+            f"`{name}` has no effect on a TPU: TorchInductor does not compile for it",
+            "leave it to other devices",
+        )
+
+
+@RULE.call("torch._inductor.aoti_compile_and_package", "torch._inductor.aot_compile")
+def ahead(call: ast.Call, name: str, module: Module) -> Iterator[Hit]:
+    """Find programs that TorchInductor compiles ahead of time."""
+    yield module.hit(
+        call.func,
+        f"`{name}` compiles for CUDA, XPU or the CPU, never for a TPU",
+        "use `torch.compile`, which caches what it compiled for a TPU",
     )
 
 

@@ -103,6 +103,17 @@ RULE = Rule(
     ),
     invalid=(
         Case(
+            "import torch\nif torch.cuda.is_available():\n"
+            "    from torch.cuda import synchronize as sync\nelse:\n    sync = print\nsync()\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
+            "import torch\nif torch.cuda.is_available():\n    model = torch.compile(model)\n",
+            lines=(2,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "import torch\nper_node = torch.cuda.device_count()\ngroups = world // per_node\n",
             lines=(2,),
             severity=Severity.ERROR,
@@ -220,6 +231,8 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         return
     if isinstance(module.statement(node), ast.Raise) or _skips_test(node, module):
         return
+    if _is_replaced(node, module):
+        return
     if _is_index(node, module) or _spares_refusal(node, module):
         return
     place, effect, severity = _NAMES[name]
@@ -244,6 +257,13 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         fix=_fix(node, place, module),
         severity=severity,
     )
+
+
+def _is_replaced(node: ast.expr, module: Module) -> bool:
+    """Tell a name that stands for CUDA's function only where CUDA is: a TPU has the other one."""
+    bindings = module.scopes.bindings(node) if isinstance(node, ast.Name) else ()
+    dead = [module.reach(binding.node).dead for binding in bindings]
+    return any(dead) and not all(dead)
 
 
 def _decides(node: ast.expr, module: Module) -> bool:
@@ -299,11 +319,19 @@ def _only_refuses(flag: ast.expr, module: Module) -> bool:
 def _differs(choice: ast.If, module: Module) -> bool:
     """Tell whether the arms of a test hold more than messages and calls of CUDA's own."""
     arms = [*choice.body, *choice.orelse]
+    if all(_compiles(one, module) for one in arms):
+        return False
     if all(_is_of_cuda(one, module) for one in choice.body) or all(map(_is_message, arms)):
         return False
     if all(map(_is_message, choice.body)):
         arms = choice.orelse
     return any(_DECIDED.search(module.code(one)) for one in arms)
+
+
+def _compiles(statement: ast.stmt, module: Module) -> bool:
+    """Tell ``model = torch.compile(model)``, which another rule looks at."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Call) and module.is_named(value.func, "torch.compile")
 
 
 def _is_of_refusal(node: ast.expr, module: Module) -> bool:

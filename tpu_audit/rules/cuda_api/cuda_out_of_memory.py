@@ -77,6 +77,11 @@ RULE = Rule(
             fixed="try:\n    f()\nexcept RuntimeError as e:\n    if 'out of memory' in str(e):\n"
             "        g()\n",
         ),
+        Case(
+            "import torch\nKINDS = (torch.cuda.OutOfMemoryError, MemoryError)\ntry:\n    f()\n"
+            "except KINDS:\n    g()\n",
+            lines=(5,),
+        ),
         Case("if 'cuda out of memory' in str(e).lower():\n    g()\n", lines=(1,)),
         Case(
             'SIGNS = ("CUDA out of memory.", "CUBLAS_STATUS")\ndef is_oom(e):\n'
@@ -111,7 +116,11 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 def _kept_under(node: ast.expr, module: Module) -> list[ast.Name]:
     """Return the uses of ``OOM`` after ``OOM = getattr(torch.cuda, "OutOfMemoryError", ...)``."""
     statement = module.parent(node)
-    if not isinstance(node, ast.Call) or not isinstance(statement, ast.Assign):
+    if isinstance(statement, ast.Tuple):
+        statement = module.parent(statement)
+    elif not isinstance(node, ast.Call):
+        return []
+    if not isinstance(statement, ast.Assign):
         return []
     names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
     uses = [use for name in names for use in module.index.names[name]]

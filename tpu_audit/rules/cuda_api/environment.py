@@ -64,6 +64,8 @@ def is_run(constant: ast.Constant, module: Module) -> bool:
     if _runs(constant, module):
         return True
     statement = module.parent(constant)
+    while isinstance(statement, ast.List | ast.Tuple):
+        statement = module.parent(statement)
     names = statement.targets if isinstance(statement, ast.Assign) else []
     return any(
         isinstance(use.ctx, ast.Load) and _runs(use, module)

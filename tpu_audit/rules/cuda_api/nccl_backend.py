@@ -61,6 +61,10 @@ RULE = Rule(
         Case("if backend == 'nccl':\n    log('using nccl')\n"),
         Case("if self.backend == 'nccl':\n    self.backend = 'cuda:nccl,cpu:gloo'\n"),
         Case("import torch.distributed as dist\nif dist.is_nccl_available():\n    log()\n"),
+        Case(
+            "import torch.distributed as dist\nif args.backend == 'nccl':\n"
+            "    if not dist.is_nccl_available():\n        raise ValueError\n"
+        ),
         Case("print('nccl')\nlibraries = ['nccl', 'cudart']\n"),
         Case("p.add_argument('--backend', choices=['nccl', 'gloo'], default='gloo')\n"),
         Case("name: nccl\nlibs: [nccl]\n", filename="conf.yaml"),
@@ -165,7 +169,8 @@ def check_attribute(node: ast.expr, _: str, module: Module) -> Iterator[Hit]:
 @RULE.use("torch.distributed.is_nccl_available")
 def check_demand(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
     """Find programs that stop without NCCL."""
-    if guard_of(node, module) is Guarded.DEMAND and not module.reach(node).dead:
+    asked = module.reach(node).dead or groups.is_under_nccl(node, module)
+    if guard_of(node, module) is Guarded.DEMAND and not asked:
         yield module.hit(node, f"`{name}` is false on a TPU, and this code demands it", _ADVICE)
 
 

@@ -10,6 +10,7 @@ from tpu_audit.rules.devices.literals import (
     OVERRIDABLE,
     by_keyword,
     device_call,
+    is_candidate,
     is_default,
     is_fallback,
     is_flagged,
@@ -87,6 +88,10 @@ RULE = Rule(
         Case('import torch\ns = torch.load(p, map_location=torch.device("cuda"))\n'),
         Case('import torch\nseed(device.type == torch.device("cuda").type)\n'),
         Case(
+            "import torch\nORDER = ('cuda', 'xpu', 'hpu')\nfor kind in ORDER:\n"
+            "    if ready(kind):\n        device = torch.device(kind)\n"
+        ),
+        Case(
             "import torch\ndef get(device):\n    if device == 'auto':\n        device = 'cuda'\n"
             "    device = torch.device(device)\n"
             "    if device.type == 'cuda' and not torch.cuda.is_available():\n"
@@ -163,7 +168,9 @@ def check(sink: DeviceSink, module: Module) -> Iterator[Hit]:
     for possible in module.value(sink.node):
         if not is_cuda(possible) or _is_of_another_rule(possible, module):
             continue
-        if is_of_cuda(possible.node, module) or is_taken_back(possible, module):
+        if is_of_cuda(possible.node, module) or is_candidate(possible, module):
+            continue
+        if is_taken_back(possible, module):
             continue
         if is_test_data(sink, module):
             continue

@@ -171,7 +171,7 @@ def _hit(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
         if asked
         else "give a dtype and the accelerator's device",
         fix=None if asked else _fix(node, name, module),
-        severity=Severity.WARNING if isinstance(parent, ast.Call) and asked else None,
+        severity=Severity.WARNING if asked else None,
     )
 
 

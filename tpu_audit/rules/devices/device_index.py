@@ -60,6 +60,7 @@ RULE = Rule(
         Case("import torch\ndev = torch.device(local_rank)\n", lines=(2,)),
         Case("import torch\nx = torch.zeros(2, device=self.gpu_id)\n", lines=(2,)),
         Case("from ultralytics import YOLO\nYOLO(p).train(device=[0, 1])\n", lines=(2,)),
+        Case("import torch\nd = torch.device(rank if rank > -1 else 'cpu')\n", lines=(2,)),
         Case("import os\nmodel.to(int(os.environ['LOCAL_RANK']))\n", lines=(2,)),
         Case("import torch\nGPU = 2\nx = x.to(GPU)\n", lines=(3,)),
     ),
@@ -121,6 +122,8 @@ def _is_rank(node: ast.expr, module: Module) -> bool:
     """Tell whether a name that looks like an index holds no text, as far as the file tells."""
     if any(map(_is_local_rank, _held(node, module))):
         return True
+    if isinstance(node, ast.IfExp):
+        return _is_rank(node.body, module) or _is_rank(node.orelse, module)
     word = getattr(node, "attr", getattr(node, "id", ""))
     if not isinstance(word, str) or _RANK.search(word) is None:
         return False

@@ -64,6 +64,10 @@ RULE = Rule(
         references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_cuda.html",),
     ),
     valid=(
+        Case(
+            "import torch\nwith torch.autocast('cuda' if x.is_cuda else 'cpu', enabled=False):\n"
+            "    y = f(x)\n"
+        ),
         Case("if not next(lm.parameters()).is_cuda:\n    lm.to(x.device)\n"),
         Case('on_host = x.device.type == "cpu"\n'),
         Case("if x.is_cuda:\n    torch.cuda.synchronize()\n"),
@@ -150,8 +154,8 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
     if not isinstance(attribute.ctx, ast.Load) or _is_other(attribute, module):
         return
     changed = lasting_effect(attribute, module)
-    if changed is Effect.NOTHING:
-        return
+    if changed is Effect.NOTHING or _is_for_autocast(attribute, module):
+        return  # the rule on autocast has what the choice is for
     severity, message = _NOTE if _is_one_way(attribute, module) else _SAID.get(changed, _NOTE)
     yield module.hit(
         attribute,
@@ -160,6 +164,13 @@ def check(attribute: ast.Attribute, module: Module) -> Iterator[Hit]:
         severity=severity,
         fix=_fix(attribute, module) if severity is not Severity.INFO else None,
     )
+
+
+def _is_for_autocast(attribute: ast.Attribute, module: Module) -> bool:
+    """Tell ``torch.autocast("cuda" if x.is_cuda else "cpu")``."""
+    choice = module.parent(attribute)
+    call = module.parent(choice) if isinstance(choice, ast.IfExp) else None
+    return isinstance(call, ast.Call) and module.is_named(call.func, "torch.autocast")
 
 
 def _is_one_way(attribute: ast.Attribute, module: Module) -> bool:

@@ -175,6 +175,15 @@ def only_compared(sink: DeviceSink, module: Module) -> bool:
     return bool(reads) and all(isinstance(at, ast.Compare | ast.FormattedValue) for at in reads)
 
 
+def is_candidate(possible: Possible, module: Module) -> bool:
+    """Tell an entry of ``("cuda", "xpu", "hpu")``, from which the code takes what is there."""
+    listed = module.parent(possible.node)
+    if not isinstance(listed, ast.Tuple | ast.List):
+        return False
+    kinds = {str(getattr(one, "value", "")) for one in listed.elts}
+    return bool(kinds & {"xpu", "hpu", "npu", "mps", "mlu"})
+
+
 def is_taken_back(possible: Possible, module: Module) -> bool:
     """Tell a device for which the CPU is put where CUDA turns out not to be available.
 

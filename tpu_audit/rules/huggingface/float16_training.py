@@ -67,6 +67,13 @@ RULE = Rule(
         Case("p.add_argument('--mixed_precision', choices=['no', 'fp16', 'bf16'])\n"),
     ),
     invalid=(
+        Case("a = Accelerator(mixed_precision='fp8')\n", lines=(1,)),
+        Case("torchrun t.py --tf32 True\n", filename="run.sh", lines=(1,)),
+        Case(
+            'settings = {"mixed_precision": "fp16", "logger": "none"}\n',
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
         Case(
             'args = TrainingArguments("out", fp16=True)\n',
             lines=(1,),
@@ -186,6 +193,19 @@ def check_mixed(constant: ast.Constant, module: Module) -> Iterator[Hit]:
         )
 
 
+@RULE.string("fp8")
+def check_fp8(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find ``mixed_precision="fp8"``."""
+    named = constant.value == "fp8" and roles.role(module, constant) == "mixed_precision"
+    if named and not roles.guarded(module, constant, _WISHED):
+        yield module.hit(
+            constant,
+            "accelerate's `fp8` needs Transformer Engine, MS-AMP or torchao on an NVIDIA GPU",
+            _ADVICE,
+            cause="fp8",
+        )
+
+
 @RULE.keyword("half_precision_backend")
 def check_backend(keyword: ast.keyword, module: Module) -> Iterator[Hit]:
     """Find backends of half precision."""
@@ -228,6 +248,10 @@ def check_command(document: Document) -> Iterator[Hit]:
         word = command.option("--mixed_precision", "--mixed-precision")
         if word is not None and word.text == "fp16":
             yield document.hit(word.span, _MIXED, _ADVICE, cause="fp16")
+        tf32 = flag(command, "tf32") if _trains(command.name) else None
+        if tf32 is not None:
+            _, effect, severity = _NAMES["tf32"]
+            yield document.hit(tf32.span, effect, _ADVICE_TF32, severity=severity, cause="tf32")
         switch = flag(command, "fp16") if _trains(command.name) else None
         if switch is not None:
             yield document.hit(switch.span, _MIXED, _ADVICE, cause="fp16")

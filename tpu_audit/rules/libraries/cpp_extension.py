@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.python.guards import Guarded, guard_of
@@ -11,7 +12,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -53,6 +53,13 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        Case(
+            "import os\nfrom torch.utils.cpp_extension import load\n"
+            "path = os.path.join(os.path.dirname(__file__), 'tree.cpp')\n"
+            "load(name='tree', sources=[path])\n",
+            lines=(4,),
+            severity=Severity.WARNING,
+        ),
         Case(
             "import os\nfrom torch.utils.cpp_extension import load\n"
             "m = load(name='m', sources=[os.path.join(here, 'filter_pids.cpp')])\n",
@@ -137,6 +144,8 @@ def _is_plain(call: ast.Call, callee: str, module: Module) -> bool:
     sources = call.args[1] if len(call.args) > 1 else keyword(call, "sources")
     files = module.elements(sources) if sources is not None else []
     texts = [text for file in files for text in module.value(file).strings()]
-    parts = (getattr(part, "value", None) for part in descend(*files))
+    made = [b.value for f in files if isinstance(f, ast.Name) for b in module.scopes.bindings(f)]
+    whole = [*files, *(value for value in made if value is not None)]
+    parts = (getattr(part, "value", None) for part in descend(*whole))
     texts += [part for part in parts if isinstance(part, str) and part.endswith(_SOURCES)]
     return bool(texts) and not any(text.endswith((".cu", ".cuh")) for text in texts)

@@ -77,7 +77,7 @@ RULE = Rule(
             "__global__ void f(float* x) { x[0] = 1; }\n",
             filename="ops.cu",
             lines=(2,),
-            severity=Severity.ERROR,
+            severity=Severity.WARNING,
         ),
         Case(
             "#include <vector>\n#include <ATen/cuda/CUDAContext.h>\n"
@@ -124,7 +124,10 @@ def check(node: ast.expr, name: str, module: Module) -> Iterator[Hit]:
 
 @RULE.document("cpp")
 def check_source(document: Document) -> Iterator[Hit]:
-    """Find CUDA code: the first header or kernel of a file stands for all of it."""
+    """Find CUDA code: the first header or kernel of a file stands for all of it.
+
+    Whether it is built at all is up to what names it, which is an error where it is found.
+    """
     header = next((e for e in document.keyed("include") if _HEADER.match(str(e.value))), None)
     span = header.span if header is not None else None
     if span is None:
@@ -135,5 +138,6 @@ def check_source(document: Document) -> Iterator[Hit]:
             span,
             "CUDA code cannot be compiled for a TPU",
             "write the op with torch, or as a Pallas kernel through `torch.tpu.pallas.jax_op`",
+            severity=Severity.WARNING,
             cause="CUDA code",
         )

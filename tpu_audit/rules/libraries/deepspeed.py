@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+from typing import TYPE_CHECKING
+
+from tpu_audit.rules.cuda_api.environment import is_run
 from tpu_audit.rules.libraries.recognise import recognise, words
 from tpu_audit.rules.libraries.stack_packages import DEEPSPEED
 from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tpu_audit.rules.hit import Hit
+    from tpu_audit.rules.python.module import Module
 
 RULE = Rule(
     code="TPA609",
@@ -31,6 +41,10 @@ RULE = Rule(
     ),
     invalid=(
         Case("import deepspeed\n", lines=(1,), severity=Severity.ERROR),
+        Case(
+            "import subprocess\ncmd = ['deepspeed', '--num_gpus', '4']\nsubprocess.run(cmd)\n",
+            lines=(2,),
+        ),
         Case("engine, *_ = deepspeed.initialize(model=m)\n", lines=(1,), severity=Severity.ERROR),
         Case("from deepspeed.ops.adam import DeepSpeedCPUAdam as Adam\n", lines=(1,)),
         Case(
@@ -59,3 +73,17 @@ RULE = Rule(
 )
 
 recognise(RULE, DEEPSPEED)
+
+
+@RULE.string("deepspeed")
+def check_command(constant: ast.Constant, module: Module) -> Iterator[Hit]:
+    """Find the launcher where code runs it."""
+    words = module.parent(constant)
+    first = not isinstance(words, ast.List) or words.elts[0] is constant
+    begins = str(constant.value).split(maxsplit=1)[:1] == ["deepspeed"]
+    if begins and first and is_run(constant, module):
+        yield module.hit(
+            constant,
+            "this runs DeepSpeed's launcher, which starts processes for CUDA devices",
+            DEEPSPEED[0].instead,
+        )

@@ -85,8 +85,8 @@ ENGINES = (
     ),
     Package(
         name="CTranslate2",
-        imports=("ctranslate2", "faster_whisper"),
-        projects=("ctranslate2", "faster-whisper"),
+        imports=("ctranslate2", "faster_whisper", "whisperx"),
+        projects=("ctranslate2", "faster-whisper", "whisperx"),
         needs="CTranslate2 runs on CPUs and NVIDIA GPUs: it can use the host's CPU only",
         instead="run the PyTorch model with transformers",
         runs_on_host=True,

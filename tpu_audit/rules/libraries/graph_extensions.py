@@ -49,6 +49,12 @@ RULE = Rule(
             severity=Severity.INFO,
         ),
         Case(
+            "torch-scatter\n",
+            filename="docs/requirements.txt",
+            lines=(1,),
+            severity=Severity.INFO,
+        ),
+        Case(
             "-f https://data.pyg.org/whl/torch-2.4.0+cu121.html\ntorch-scatter\ntorch_sparse\n",
             filename="requirements.txt",
             lines=(2, 3),

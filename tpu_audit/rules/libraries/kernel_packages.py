@@ -173,7 +173,7 @@ GRAPHS = (
         name="sums of PyTorch Geometric's `torch_scatter`",
         imports=(
             *("torch_scatter.scatter_add", "torch_scatter.scatter_sum"),
-            *("torch_scatter.scatter_mean", "torch_scatter.scatter_std"),
+            *("torch_scatter.scatter_mean", "torch_scatter.scatter_std", "torch_scatter.scatter"),
         ),
         needs="they run as `Tensor.scatter_add_`, but the package is a compiled extension, with "
         "wheels for CUDA's and the CPU's builds of torch alone",

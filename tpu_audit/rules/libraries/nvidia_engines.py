@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tpu_audit.rules.libraries.device_packages import ENGINES, POINTS_AND_MESHES
@@ -10,7 +11,6 @@ from tpu_audit.rules.rule import Case, Docs, Rule
 from tpu_audit.types.report import Severity
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tpu_audit.rules.hit import Hit
@@ -26,7 +26,13 @@ RULE = Rule(
     code="TPA615",
     name="nvidia-engine",
     severity=Severity.ERROR,
-    words=(*words(ENGINES, POINTS_AND_MESHES), *sorted(_PROVIDERS), "faiss", "io_binding"),
+    words=(
+        *words(ENGINES, POINTS_AND_MESHES),
+        *sorted(_PROVIDERS),
+        "faiss",
+        "io_binding",
+        "engine",
+    ),
     docs=Docs(
         what="Finds libraries that run on NVIDIA GPUs only: TensorRT, ONNX Runtime and "
         "Faiss for GPU, CTranslate2, Transformer Engine, Unsloth, sparse convolutions, "
@@ -52,6 +58,7 @@ RULE = Rule(
         Case("from detectron2.config import get_cfg\n"),
     ),
     invalid=(
+        Case("model.export(format='engine', half=True)\n", lines=(1,)),
         Case("io = s.io_binding()\nio.bind_input('x', 'cuda', 0, t, shape, p)\n", lines=(2,)),
         Case(
             "import faiss\ndef up(i):\n    return faiss.index_cpu_to_all_gpus(i)\n"
@@ -136,6 +143,20 @@ def check_binding(call: ast.Call, _: ast.expr, module: Module) -> Iterator[Hit]:
                 "ONNX Runtime has no CUDA on a TPU host: binding the buffer raises",
                 "run the model with PyTorch, or on the CPU",
             )
+
+
+@RULE.keyword("format")
+def check_export(argument: ast.keyword, module: Module) -> Iterator[Hit]:
+    """Find ``model.export(format="engine")`` of Ultralytics."""
+    call = module.parent(argument)
+    exports = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "export"
+    if exports and "engine" in module.value(argument.value).strings():
+        yield module.hit(
+            argument,
+            "the format `engine` is TensorRT's, which builds for NVIDIA GPUs alone",
+            "run the PyTorch model with `torch.compile`",
+            severity=Severity.INFO if module.backends.is_option(argument) else None,
+        )
 
 
 @RULE.keyword("providers")

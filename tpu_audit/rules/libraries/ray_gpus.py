@@ -24,7 +24,7 @@ RULE = Rule(
     code="TPA620",
     name="ray-gpus",
     severity=Severity.ERROR,
-    words=("ray", "rayStartParams", "rayClusterConfig"),
+    words=("ray", "ray_actor_options", "rayStartParams", "rayClusterConfig"),
     docs=Docs(
         what="Finds tasks, actors, trainers and clusters of Ray that ask for GPUs.",
         why="Nodes with TPUs offer the resource `TPU`. A task that asks for a GPU waits for ever.",
@@ -75,6 +75,11 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case("@ray.remote(num_gpus=1)\nclass Worker: ...\n", lines=(1,)),
+        Case(
+            "deployments:\n- name: D\n  ray_actor_options: {num_gpus: 1}\n",
+            filename="serve.yaml",
+            lines=(3,),
+        ),
         Case("ray start --head --num-gpus=8\n", filename="run.sh", lines=(1,)),
         Case(
             "kind: RayCluster\napiVersion: ray.io/v1\nspec:\n  workerGroupSpecs:\n"
@@ -152,6 +157,11 @@ def check_document(document: Document) -> Iterator[Hit]:
         if command.name == "ray" and (word := command.option("--num-gpus")) and word.text != "0":
             yield document.hit(
                 word.span, f"`--num-gpus` declares GPUs: {_WAITS}", _ADVICE, cause=_WAITS
+            )
+    for entry in document.keyed("ray_actor_options", "num_gpus"):
+        if entry.text() not in {"0", "0.0", ""}:
+            yield document.hit(
+                entry.key_span or entry.span, f"`num_gpus`: {_WAITS}", _ADVICE, cause=_WAITS
             )
     for entry in document.keyed("rayStartParams", "num-gpus"):
         if entry.text() not in {"0", ""}:

@@ -25,6 +25,8 @@ _IMAGE_KEYS = frozenset({"image", "repository", "base_image", "dockerImage", "co
 _EXTRAS = frozenset(
     {"optional-dependencies", "extras", "dependency-groups", "dev-dependencies", "group"}
 )
+_DOCS = re.compile(r"(?:^|/)docs?/")
+"""Requirements of what only builds the documentation."""
 _PROBES = frozenset({"command", "which", "type", "hash"})
 """Commands that ask whether there is a program."""
 _RUNNERS = frozenset({"docker", "podman", "nerdctl", "singularity", "apptainer"})
@@ -145,7 +147,8 @@ class _Finder:
             for item in document.requirements:
                 package = self._project(item.name)
                 if package is not None:
-                    optional = item.locked or any(_inside(item.span, span) for span in extras)
+                    optional = item.locked or _DOCS.search(document.path) is not None
+                    optional = optional or any(_inside(item.span, span) for span in extras)
                     yield (
                         item.span,
                         package,

@@ -30,8 +30,15 @@ class Required:
     optional: bool
 
 
-def requirements(module: Module) -> Iterator[Required]:
-    """Iterate over what a Python file has pip install."""
+def requirements(module: Module) -> tuple[Required, ...]:
+    """Return what a Python file has pip install; the module keeps it for all rules."""
+    found: tuple[Required, ...] | None = module.__dict__.get("_requirements")
+    if found is None:
+        found = module.__dict__["_requirements"] = tuple(_find(module))
+    return found
+
+
+def _find(module: Module) -> Iterator[Required]:
     keywords = module.index.keywords
     for word in _NEEDED:
         for keyword in keywords.get(word, ()):

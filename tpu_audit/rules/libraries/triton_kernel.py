@@ -64,6 +64,12 @@ RULE = Rule(
             lines=(7,),
         ),
         Case(
+            "import triton\n",
+            filename="lib/triton_utils/tune.py",
+            lines=(1,),
+            severity=Severity.WARNING,
+        ),
+        Case(
             "import triton\n\n@triton.jit\ndef add(x): ...\n\n@triton.jit\ndef mul(x): ...\n",
             filename="lib/kernels/fused_add.py",
             lines=(3,),
@@ -119,11 +125,12 @@ def check(module: Module) -> Iterator[Hit]:
         if only_asks(node):
             continue
         if any(name == "triton" or name.startswith("triton.") for name in names):
+            severity = import_severity(module, node, ("triton",))
             yield module.hit(
                 node,
                 f"this imports Triton; on a TPU {TRITON[0].needs}",
                 _ADVICE,
-                severity=import_severity(module, node, ("triton",)),
+                severity=Severity.WARNING if chosen and severity is Severity.ERROR else severity,
                 cause="Triton is imported",
             )
 

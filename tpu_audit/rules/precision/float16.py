@@ -107,11 +107,14 @@ def _is_picked(node: ast.expr, module: Module) -> bool:
     """Tell an entry of a table that the file picks by its literal key: ``TYPES["fp16"]``."""
     table = module.parent(node)
     statement = module.parent(table) if isinstance(table, ast.Dict) else None
-    if not isinstance(table, ast.Dict) or not isinstance(statement, ast.Assign):
+    if not isinstance(table, ast.Dict) or not isinstance(statement, ast.Assign | ast.Subscript):
         return False
     keys = zip(table.keys, table.values, strict=True)
     key = next((getattr(k, "value", None) for k, value in keys if value is node), None)
-    parents = (module.parent(use) for use in module.index.names[_word(statement.targets[0])])
+    parents: list[ast.AST | None] = [statement]
+    if isinstance(statement, ast.Assign):
+        uses = module.index.names[_word(statement.targets[0])]
+        parents = [module.parent(use) for use in uses]
     return key is not None and any(
         isinstance(use, ast.Subscript)
         and getattr(use.slice, "value", None) == key

@@ -119,6 +119,7 @@ RULE = Rule(
             severity=Severity.WARNING,
         ),
         Case("import torch\nt = t.to(device, dtype=torch.float64)\n", lines=(2,)),
+        Case("if x.device.type != 'mps':\n    f = a.double()\n", lines=(2,)),
         Case(
             'import torch\nWEAK = ("mps", "npu")\n'
             "def fit(dtype, device):\n    if dtype == torch.float64 and device.type in WEAK:\n"
@@ -232,8 +233,21 @@ def _severity(node: ast.expr, module: Module) -> Severity:
     if isinstance(call, ast.Call) and _is_one(call, module):
         return Severity.INFO
     made = isinstance(call, ast.Call) and tensors(module).of(call).on_host
-    hot = device or (module.context(node).hot and not made)
+    hot = device or _past_weak_devices(node, module) or (module.context(node).hot and not made)
     return Severity.WARNING if default or (hot and not on_host(node, module)) else Severity.INFO
+
+
+def _past_weak_devices(node: ast.AST, module: Module) -> bool:
+    """Tell what stands under ``if x.device.type != "mps":``, which a TPU passes."""
+    child, parent = node, module.parent(node)
+    while parent is not None:
+        test = parent.test if isinstance(parent, ast.If) and child in parent.body else None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq | ast.NotIn):
+            kinds = {k for e in _kinds(test, module) for k in module.value(e).strings()}
+            if kinds and kinds <= {"mps", "npu"} and module.is_device(test.left):
+                return True
+        child, parent = parent, module.parent(parent)
+    return False
 
 
 def _moves_too(call: ast.Call, module: Module) -> bool:

@@ -34,7 +34,7 @@ _CHOSEN = frozenset(
     }
 )
 """Folders with one file, or one folder, for each thing to choose from."""
-_DEVICES = frozenset({"accelerators", "platforms", "backends", "devices"})
+_DEVICES = frozenset({"accelerators", "platforms", "backends", "devices", "extensions"})
 """Folders with one file a kind of device."""
 _HELPERS = frozenset({"utils"})
 _RUNTIMES = re.compile(
@@ -51,7 +51,7 @@ _OWNER = re.compile(
 )
 """Classes that stand for CUDA beside others; one for its streams or graphs is of no such choice."""
 _ENGINE = re.compile(
-    r"^_?(?:tensorrt|trt|mcore)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
+    r"^_?(?:tensorrt|trt|mcore|megatron)$|^_?(?:tensorrt|trt|bnb|bitsandbytes|megatron)_"
     r"|(?:^|_)(?:trtllm|cutlass|marlin|exllama(?:v2)?|deepgemm|sonicmoe|nvfp4)(?:_|$)"
     r"|^nccl_\w*engine$"
 )
@@ -85,6 +85,18 @@ class Backends:
     def needs_engine(self) -> bool:
         """Whether the file cannot be imported without a library that it is built around."""
         return any(self._is_of_engine(node) for node, _ in self._module.imported)
+
+    @cached_property
+    def has_kernels(self) -> bool:
+        """Whether the file holds kernels of Triton."""
+        decorators = (
+            d.func if isinstance(d, ast.Call) else d
+            for function in self._module.index.of(ast.FunctionDef)
+            for d in function.decorator_list
+        )
+        return "triton" in self._module.libraries.roots and any(
+            self._module.is_named(decorator, "triton.jit") for decorator in decorators
+        )
 
     def _is_of_engine(self, node: ast.stmt | ast.Call) -> bool:
         """Tell ``import tensorrt`` at the top of a file: without it nothing below is reached."""

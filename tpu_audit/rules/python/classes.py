@@ -34,10 +34,11 @@ class Classes:
 
     def enclosing(self, node: ast.AST) -> ast.ClassDef | None:
         """Return the innermost class that ``node`` stands in."""
+        parents = self._module.index.parents
         parent: ast.AST | None = node
-        while parent is not None and not isinstance(parent, ast.ClassDef):
-            parent = self._module.index.parents.get(parent)
-        return parent
+        while parent is not None and parent.__class__ is not ast.ClassDef:
+            parent = parents.get(parent)
+        return parent if isinstance(parent, ast.ClassDef) else None
 
     def stored(self, node: ast.Attribute) -> tuple[ast.expr, ...]:
         """Return what may be in ``self.attr`` or ``cls.attr``: assigned in methods or the body."""
@@ -60,6 +61,7 @@ class Classes:
             if value is not None and self.enclosing(store) is owner
         ]
         found += _in_body(owner, name)
+        found += self._of_property(owner, name)
         if found or not depth:
             return tuple(found)
         bases = [base for base in owner.bases if isinstance(base, ast.Name)]
@@ -70,6 +72,16 @@ class Classes:
             if base is not owner
             for value in self.attribute(base, name, depth - 1)
         )
+
+    def _of_property(self, owner: ast.ClassDef, name: str) -> list[ast.expr]:
+        """Return what a property of the class gives."""
+        methods = (node for node in owner.body if isinstance(node, ast.FunctionDef))
+        return [
+            value
+            for method in methods
+            if method.name == name and any(map(_is_property, method.decorator_list))
+            for value in self._module.calls.returned(method)
+        ]
 
     def _own_stores(self, name: str) -> list[ast.Attribute]:
         """Return the places that write to ``self.NAME``."""
@@ -119,6 +131,11 @@ class Classes:
                 place = parent.elts.index(store)
                 return values[place] if len(values) == len(parent.elts) else None
         return None
+
+
+def _is_property(decorator: ast.expr) -> bool:
+    word = getattr(decorator, "attr", getattr(decorator, "id", ""))
+    return word in {"property", "cached_property"}
 
 
 def _is_own(node: ast.Attribute) -> bool:

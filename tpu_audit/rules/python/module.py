@@ -215,17 +215,19 @@ class Module(ParsedFile):
 
     def is_device(self, node: ast.expr) -> bool:
         """Tell whether an expression holds a device or its type, judging by its spelling."""
+        if isinstance(node, ast.Name):
+            return _DEVICE_WORD.search(node.id) is not None
         if isinstance(node, ast.Subscript) and getattr(node.slice, "value", None) == 0:
-            node = node.value  # device.split(":")[0]
+            return self.is_device(node.value)  # device.split(":")[0]
         if isinstance(node, ast.Call):
             part = isinstance(node.func, ast.Attribute) and node.func.attr in _PARTS
             if part and isinstance(node.func, ast.Attribute):
                 return self.is_device(node.func.value)
             is_text = getattr(node.func, "id", "") == "str" and node.args
             return bool(is_text) and self.is_device(node.args[0])
-        if isinstance(node, ast.Attribute):
-            return node.attr == "type" or _DEVICE_WORD.search(node.attr) is not None
-        return isinstance(node, ast.Name) and _DEVICE_WORD.search(node.id) is not None
+        if not isinstance(node, ast.Attribute):
+            return False
+        return node.attr == "type" or _DEVICE_WORD.search(node.attr) is not None
 
     def arms_equal(self, node: ast.If | ast.IfExp) -> bool:
         """Tell whether both arms of a choice say the same: the test decides nothing."""

@@ -134,9 +134,20 @@ class Reachability:
         if not isinstance(child, ast.stmt):
             return
         for decorator in parent.decorator_list:
+            if self._registers_elsewhere(decorator):
+                yield decorator, False
             runs = self._module.tests.runs(decorator)
             if runs is not None:
                 yield decorator, runs
+
+    def _registers_elsewhere(self, decorator: ast.expr) -> bool:
+        """Tell ``@torch.library.impl("my::op", "CUDA")``: the dispatcher sends no TPU there."""
+        if not isinstance(decorator, ast.Call) or not self._module.is_named(
+            decorator.func, "torch.library.impl", "torch.library.register_kernel"
+        ):
+            return False
+        keys = [getattr(argument, "value", "") for argument in decorator.args[1:]]
+        return any(str(key).lower() in {"cuda", "cpu", "mps", "xpu"} for key in keys)
 
     def _case(self, child: ast.AST, parent: ast.match_case) -> Iterator[Guard]:
         """Iterate over the pattern of ``case "cuda":`` as a test of what is matched."""

@@ -61,6 +61,7 @@ class Tensors:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._known: dict[ast.expr, Holds] = {}
+        self._evident: dict[str, frozenset[ast.AST | None]] = {}
         self._left = _DEPTH
         self._rules: dict[type[ast.expr], Callable[[Any], Holds]] = {
             ast.Name: self._name,
@@ -316,17 +317,21 @@ class Tensors:
 
     def _used_as_tensor(self, name: ast.Name) -> bool:
         """Tell whether the same scope uses attributes of the name that only tensors have."""
-        scope = self._module.scopes.owner(name)
-        for use in self._module.index.names.get(name.id, ()):
-            parent = self._module.parent(use)
-            if (
-                isinstance(parent, ast.Attribute)
-                and parent.attr in known.TENSOR_EVIDENCE
-                and not known.MODEL.search(name.id)
-                and self._module.scopes.owner(use) is scope
-            ):
-                return True
-        return False
+        if name.id not in self._evident:
+            self._evident[name.id] = self._evident_in(name.id)
+        scopes = self._evident[name.id]
+        return bool(scopes) and self._module.scopes.owner(name) in scopes
+
+    def _evident_in(self, identifier: str) -> frozenset[ast.AST | None]:
+        """Return the scopes that use attributes of a name that only tensors have."""
+        if known.MODEL.search(identifier):
+            return frozenset()
+        parent, owner = self._module.parent, self._module.scopes.owner
+        return frozenset(
+            owner(use)
+            for use in self._module.index.names.get(identifier, ())
+            if getattr(parent(use), "attr", "") in known.TENSOR_EVIDENCE
+        )
 
     def _goes_backward(self, name: ast.Name) -> bool:
         """Tell whether the same scope calls ``name.backward()``: nothing else has it bare."""

@@ -19,7 +19,7 @@ _HOST_FILE = re.compile(
 )
 _HOST_CLASS = re.compile(
     r"(?<!Logits)(?<!Attn)(?<!Attention)Processor(?:Fast|Pil)?$|FeatureExtractor$|Dataset$"
-    r"|Tokenizer(?:Fast)?$|Collator|BatchSampler$"
+    r"|Tokenizer(?:Fast)?$|Collator|BatchSampler$|^(?:Onnx|ORT)"
 )
 _HOST_FUNCTION = re.compile(
     r"(?:pre|post)_?process|collate|__getitem__|decode_latents|to_pil|tokeni[sz]e|^_?prepare_image"

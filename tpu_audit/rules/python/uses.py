@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from tpu_audit.rules.python.module import Module
 
 _BUILTINS = frozenset(dir(builtins))
+_CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr)
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
+_PASS_ON = frozenset({ast.Call, ast.arguments, *_CHOICES, *_ASSIGNMENTS})
+"""What gives another name to the expression in it."""
 
 
 class Uses:
@@ -62,7 +66,8 @@ class Uses:
         imported = {a.asname or a.name.partition(".")[0] for a in index.of(ast.alias)}
         for identifier in [*imported, *self._unbound(imported)]:
             for name in index.names.get(identifier, ()):
-                self._follow(name, alias=False)
+                if isinstance(name.ctx, ast.Load):
+                    self._follow(name, alias=False)
         for node in self.dynamic_imports():
             self._follow(node, alias=False)
         while self._aliases:
@@ -125,15 +130,17 @@ class Uses:
             self._record(self._guesses, names, node)
 
     def _go_on(self, node: ast.expr, parent: ast.AST | None) -> None:
+        if parent.__class__ not in _PASS_ON:
+            return
         if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "getattr":
             self._follow(parent, alias=False)
             return
         parents = self._module.index.parents
-        while isinstance(parent, ast.IfExp | ast.BoolOp | ast.NamedExpr):
+        while isinstance(parent, _CHOICES):
             if isinstance(parent, ast.NamedExpr):
                 self._aliases.append(parent.target.id)
             node, parent = parent, parents.get(parent)
-        if isinstance(parent, ast.Assign | ast.AnnAssign) and parent.value is node:
+        if isinstance(parent, _ASSIGNMENTS) and parent.value is node:
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             for target in targets:
                 self._assigned(target)

@@ -49,11 +49,12 @@ def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
     return tuple(name for name in cls._fields if name not in plain)
 
 
-def _node_classes(base: type[ast.AST]) -> list[type[ast.AST]]:
-    return [base, *(cls for sub in base.__subclasses__() for cls in _node_classes(sub))]
+def node_classes(base: type[ast.AST]) -> list[type[ast.AST]]:
+    """Return a class of nodes and all classes below it."""
+    return [base, *(cls for sub in base.__subclasses__() for cls in node_classes(sub))]
 
 
-_CHILDREN = {cls: _child_fields(cls) for cls in _node_classes(ast.AST)}
+_CHILDREN = {cls: _child_fields(cls) for cls in node_classes(ast.AST)}
 
 
 def children(node: ast.AST) -> list[ast.AST]:

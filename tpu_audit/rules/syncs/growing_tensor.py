@@ -29,6 +29,9 @@ _SERIES = re.compile(r"past_values$")
 """A time series, whose past has one length."""
 _JOINS = ("torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack")
 
+_PARTS = re.compile(r"\bndim\b|\.dim\(|self\.(?:num|n)_(?:trees|layers|blocks|stages|heads|levels)")
+"""Bounds of loops over dimensions, and over parts of a model: each step is as long."""
+
 RULE = Rule(
     code="TPA409",
     name="growing-tensor",
@@ -48,6 +51,11 @@ RULE = Rule(
         ),
     ),
     valid=(
+        Case(
+            "import torch\ndef forward(self, x: torch.Tensor):\n"
+            "    for i in range(self.num_trees):\n        x = torch.cat([x, self.trees[i](x)], 1)\n"
+            "    return x\n"
+        ),
         Case("import torch\ndef forward(self, a, b):\n    return torch.cat([a, b], dim=-1)\n"),
         Case(
             "import torch\nfor name in files:\n    parts.append(load(name))\nx = torch.cat(parts)\n"
@@ -133,6 +141,8 @@ def _is_long(loop: ast.For | ast.AsyncFor | ast.While, module: Module) -> bool:
     if isinstance(loop, ast.While):
         return True
     counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
+    if counts and _PARTS.search(module.code(loop.iter)):
+        return False
     return counts or module.context(loop.body[0]).training
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from tpu_audit.trace import shadow
-from tpu_audit.trace.compiling import forward, generation, own
+from tpu_audit.trace.compiling import forward, generation, own, training
 from tpu_audit.trace.compiling.places import GraphPlaces
 from tpu_audit.trace.compiling.session import GraphRecorder, Session
 from tpu_audit.trace.compiling.settings import configured
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.own import make_program, own_folder
 from tpu_audit.trace.places import Places
-from tpu_audit.trace.runner import DEVICE, make_subject
+from tpu_audit.trace.runner import DEVICE, code_folder, make_subject
 from tpu_audit.types.errors import NotAuditedError, Stage
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ RUNS: Mapping[str, Callable[[Subject, Session], tuple[CompileTrace, ...]]] = {
     "forward": forward.run,
     "prefill": generation.run,
     "decode": generation.run,
+    "train": training.run,
 }
 """Phase -> what compiles it."""
 
@@ -62,7 +63,8 @@ def _model(spec: ModelSpec, settings: TraceSettings) -> tuple[CompileTrace, ...]
     building = Places()
     with GraphRecorder(building) as recorder:
         subject = make_subject(spec, settings, recorder, building)
-    session = Session.of(settings, GraphPlaces(subject.model))
+    places = GraphPlaces(subject.model, code_folder(spec, settings))
+    session = Session.of(settings, places)
     with session.recorder:
         return run(subject, session)
 

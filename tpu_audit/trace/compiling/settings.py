@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
+import torch
 import torch._dynamo as dynamo
 from torch._dynamo import config
 from torch._dynamo.eval_frame import skip_code
@@ -13,7 +15,7 @@ from torch._functorch import config as functorch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import proxy_tensor
 
-from tpu_audit.trace import metas, quirks
+from tpu_audit.trace import fake, metas, quirks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _AS_TORCH_TPU = {"trace_autograd_ops": True, "allow_rnn": True}
 """What torch_tpu 0.2.0 sets where this torch has it (``_loader.py``, ``compile/__init__.py``)."""
 
+_FILES = frozenset(module.__file__ for module in (quirks, metas, fake))
 _SELF_CHECKS = ("check_custom_op_aliasing",)
 
 
@@ -44,10 +47,11 @@ def _skip_kernels() -> None:
 
     What torch_tpu itself replaces in Python stays visible.
     """
-    for module in (quirks, metas):
-        for function in vars(module).values():
-            if inspect.isfunction(function) and function.__module__ == module.__name__:
-                skip_code(function.__code__)
+    patched = (torch.tensor, torch.as_tensor)  # outside of graphs they read scalars
+    own = [vars(module).values() for module in (quirks, metas, fake)]
+    for function in (*patched, *chain.from_iterable(own)):
+        if inspect.isfunction(function) and function.__code__.co_filename in _FILES:
+            skip_code(function.__code__)
 
 
 @contextmanager

@@ -11,6 +11,9 @@ from tpu_audit.trace.inputs.lengths import sequence_length
 from tpu_audit.trace.inputs.signature import accepts, is_main, main_inputs
 from tpu_audit.trace.inputs.tokens import token_ids
 
+_CHOICES = 2
+"""Answers to choose among."""
+
 
 def applies(ctx: InputContext) -> bool:
     """Tell whether the main input is token ids."""
@@ -24,7 +27,11 @@ def build(ctx: InputContext) -> Inputs:
     assumptions: list[str] = []
     length = sequence_length(ctx, assumptions)
     assumptions.append(say_tokens(ctx, length))
-    return Inputs(kwargs=prompt(ctx, length), assumptions=assumptions)
+    kwargs = prompt(ctx, length)
+    if type(ctx.model).__name__.endswith("MultipleChoice"):
+        kwargs = {name: value.unsqueeze(1).repeat(1, _CHOICES, 1) for name, value in kwargs.items()}
+        assumptions.append(f"{_CHOICES} choices for each text")
+    return Inputs(kwargs=kwargs, assumptions=assumptions)
 
 
 def prompt(ctx: InputContext, length: int) -> dict[str, Any]:

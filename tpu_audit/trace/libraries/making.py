@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from tpu_audit.trace.transformers_api import no_init_weights
 from tpu_audit.types.errors import NotAuditedError, Stage, shorten
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ def making(
 
     Whatever a constructor raises becomes a NotAuditedError at stage ``build``.
     """
-    from transformers.initialization import no_init_weights
-
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:

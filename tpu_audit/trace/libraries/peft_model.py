@@ -43,7 +43,7 @@ def build_model(
     """
     peft = need("peft")
     adapter: Mapping[str, Any] = spec.adapter or {}
-    config = _adapter_config(peft, adapter, training=settings.phase == "train")
+    config = _adapter_config(peft, adapter)
     base, base_config, assumptions = libraries.build(_base(spec, adapter), settings, device)
     what = f"the {config.peft_type.value} adapter"
     # Some adapters compute with what their initialisation returns.
@@ -63,7 +63,7 @@ def _words(config: Any) -> str:
     return f"{config.peft_type.value} adapter{ranked}, not merged, in float32 as peft loads it"
 
 
-def _adapter_config(peft: Any, adapter: Mapping[str, Any], *, training: bool) -> Any:
+def _adapter_config(peft: Any, adapter: Mapping[str, Any]) -> Any:
     """Read adapter_config.json; fields that this peft does not know are left out, as it does."""
     kind = adapter.get("peft_type")
     known = peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING
@@ -77,7 +77,8 @@ def _adapter_config(peft: Any, adapter: Mapping[str, Any], *, training: bool) ->
     accepted = inspect.signature(known[kind]).parameters
     content = {name: value for name, value in adapter.items() if name in accepted}
     try:
-        return known[kind](**{**content, "inference_mode": not training})
+        # As it is for training: that the adapter may learn changes nothing without gradients.
+        return known[kind](**{**content, "inference_mode": False})
     except Exception as error:
         raise NotAuditedError(
             f"peft rejects this adapter_config.json: {shorten(error)}",

@@ -43,7 +43,7 @@ OPTIMIZERS: Mapping[str, Callable[[Parameters], Optimizer]] = {
     "sgd": _sgd,
     "adafactor": _adafactor,
 }
-"""Name of a setting -> the optimizer, fresh: its first step makes its state as well.
+"""Name of a setting -> the optimizer, without state yet: its first step makes that.
 
 The implementation is asked for by name, because torch's default depends on the tensors' class,
 and that of fakes is none it knows.

@@ -76,9 +76,13 @@ def _step(subject: Subject) -> bool:
     clip = torch.nn.utils.clip_grad_norm_
     attempt(partial(clip, parameters, _CLIP, foreach=True), "clipping gradients", _HINT)
     recorder.role = Role.OPTIMIZER
+    recorder.enter(None)  # the first step makes the optimizer's state, once
+    attempt(optimizer.step, "the optimizer's step", _HINT)
+    recorder.enter(TRAIN)
     attempt(optimizer.step, "the optimizer's step", _HINT)
     subject.assumptions.append(
-        f"training: first step of {subject.settings.optimizer}, gradients clipped to norm {_CLIP:g}"
+        f"training: a step of {subject.settings.optimizer} in its steady state, "
+        f"gradients clipped to norm {_CLIP:g}"
     )
     return labelled
 
