@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,14 @@ _TOKENS = 3
 _NOT_FOR_GENERATE = ("labels", "use_cache", "return_dict", "cache_position", "position_ids")
 _DECODER = "decoder_"
 _LOOP = "transformers/generation/"
+_OWN_LOOPS = {
+    "SpeechT5ForTextToSpeech": ("transformers/models/speecht5/", "speecht5.decoder.prenet"),
+}
+"""Class with a loop of its own -> the code that asks whether it has ended, and what each step of
+it begins with."""
+_PLAIN = "generation_config"
+_SEMANTIC = "semantic_generation_config"
+"""What Bark's first part calls its generation config."""
 
 
 class Enough(BaseException):
@@ -58,11 +67,12 @@ def run(subject: Subject) -> None:
     settled = settle(subject, subject.settings.kv_cache, _TOKENS)
     subject.assumptions.append(_say(settled, subject))
     generate: Any = subject.model.generate
-    call = partial(generate, **arguments, generation_config=settled)
+    call = partial(generate, **arguments, **{_config_name(subject): settled})
     hint = "the config or generation_config.json may be incomplete"
     recorder = subject.recorder
     # Only generation's own questions are answered no: it asks whether the text has ended.
-    goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(_LOOP))
+    loops = (_LOOP, *(path for path, _ in _OWN_LOOPS.values()))
+    goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(loops))
     recorder.enter(PREFILL)
     try:
         casting = autocasting(subject.settings)
@@ -91,9 +101,11 @@ def _ended_at_once(subject: Subject) -> None:
 
 
 def _loops(model: nn.Module) -> list[nn.Module]:
-    """Return the modules that the library's loop of generation runs, step by step."""
+    """Return the modules that a loop of generation runs, step by step."""
     from transformers.generation.utils import GenerationMixin
 
+    if (own := _OWN_LOOPS.get(type(model).__name__)) is not None:
+        return [model.get_submodule(own[1])]
     return [module for module in model.modules() if isinstance(module, GenerationMixin)]
 
 
@@ -158,9 +170,18 @@ def settle(subject: Subject, kv_cache: str, tokens: int) -> Any:
 _CACHES = {"dynamic": None, "static": "static"}
 
 
+def _config_name(subject: Subject) -> str:
+    generate: Any = subject.model.generate
+    return _SEMANTIC if _SEMANTIC in inspect.signature(generate).parameters else _PLAIN
+
+
 def _own_config(subject: Subject) -> Any:
     from transformers import GenerationConfig
+    from transformers.models.bark.generation_configuration_bark import BarkSemanticGenerationConfig
 
+    if _config_name(subject) == _SEMANTIC:
+        length = subject.inputs["input_ids"].shape[1]  # what its processor pads a text to
+        return BarkSemanticGenerationConfig(max_input_semantic_length=length)
     given = subject.spec.generation_config
     if given:
         return GenerationConfig.from_dict(dict(given))
