@@ -1,4 +1,4 @@
-"""Runs a process for each model type, two at a time, forked from one that has all imported."""
+"""Runs a process for each model type, two at a time, forked from one that is warm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
 from tests.census.auto_classes import AutoClass
-from tests.census.class_trace import ClassResult, PhaseResult, trace_type
+from tests.census.class_trace import SETTINGS, ClassResult, PhaseResult, trace_type
+from tests.census.warm import warm_up
 from tpu_audit.types.trace import PHASES
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def sweep_classes(
     workers: int = WORKERS,
 ) -> Iterator[ClassResult]:
     """Yield a result for every class, as types come to their end."""
-    _import_all()
+    warm_up(registry, SETTINGS)
     waiting = list(reversed(types))
     running: dict[Connection, _Running] = {}
     try:
@@ -55,15 +56,6 @@ def sweep_classes(
     finally:
         for one in running.values():
             one.process.kill()
-
-
-def _import_all() -> None:
-    import transformers.models.auto.configuration_auto
-    import transformers.models.auto.modeling_auto  # noqa: F401 - shared by all forks
-
-    from tpu_audit.trace.isolate import preload
-
-    preload()
 
 
 def _start(

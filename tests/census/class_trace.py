@@ -75,12 +75,10 @@ def trace_type(
     phases: Collection[str] = PHASES,
 ) -> None:
     """Send a result for each class; the whole life of a process."""
-    from tpu_audit.trace.device import pretend
     from tpu_audit.trace.limits import settle, silence
 
     silence()
     settle()
-    pretend(registry)
     for one in classes:
         sender.send(_trace_class(one, hub, registry, phases))
     sender.close()
@@ -131,19 +129,19 @@ def _further(
     one: AutoClass, candidate: Candidate, applies: set[str], registry: Snapshot
 ) -> Iterator[PhaseResult]:
     if "prefill" in applies:
-        prefill, decode = _generate(candidate, registry)
-        yield prefill
-        yield decode
+        yield from _generate(candidate, registry)
     if one.head and "train" in applies:
         yield _run(candidate, "train", registry)[0]
 
 
-def _generate(candidate: Candidate, registry: Snapshot) -> tuple[PhaseResult, PhaseResult]:
-    """Return prefill and decode, which one run shows."""
+def _generate(candidate: Candidate, registry: Snapshot) -> Iterator[PhaseResult]:
+    """Yield prefill and decode, which one run shows; some classes have a single step only."""
     prefill, traces = _run(candidate, "prefill", registry)
+    yield prefill
     if not traces:
-        return prefill, replace(prefill, phase="decode", seconds=0.0)
-    return prefill, _done("decode", traces[1], seconds=0.0)
+        yield replace(prefill, phase="decode", seconds=0.0)
+    for trace in traces[1:]:
+        yield _done("decode", trace, seconds=0.0)
 
 
 def _run(

@@ -57,6 +57,15 @@ _EXPERTS = {"num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704
 
 _AROUND = {"vision_start_token_id": 151652, "audio_start_token_id": 151669}
 
+_NO_REPVIT = "its encoder is not the one whose widths it names"
+_REPVIT = {
+    "backbone_config": {
+        "model_type": "timm_wrapper",
+        "architecture": "repvit_m1",
+        "model_args": {"in_chans": 3, "features_only": True, "out_indices": [0, 1, 2, 3]},
+    }
+}
+
 MENDS: Mapping[str, Mend] = {
     "aria": _mend(
         "its projector knows images of 490 and 980 pixels only",
@@ -95,6 +104,8 @@ MENDS: Mapping[str, Mend] = {
     "dots1": _mend(
         "names no experts", n_routed_experts=128, n_shared_experts=2, num_experts_per_tok=6
     ),
+    "edgetam": _mend(_NO_REPVIT, vision_config=_REPVIT),
+    "edgetam_vision_model": _mend(_NO_REPVIT, **_REPVIT),
     "emu3": _TOKENS,
     "esm": _mend("names no vocabulary", vocab_size=33, pad_token_id=1, mask_token_id=32),
     "glm46v": _mend(
@@ -144,6 +155,7 @@ MENDS: Mapping[str, Mend] = {
         num_feature_levels=1,
     ),
     "ministral": _HEAD_128,
+    "moonshine_streaming": _mend("its cache asks for it", num_key_value_heads=8),
     "nemotron": _mend(
         "names neither rotary share nor heads of keys",
         num_key_value_heads=48,
@@ -161,6 +173,10 @@ MENDS: Mapping[str, Mend] = {
         class_thresholds=[0.5] * 25,
         class_order=list(range(25)),
     ),
+    "qwen2_5_omni_thinker": _mend("names no tokens around images and sounds", **_AROUND),
+    "qwen3_asr": _mend(
+        "sound features are not as wide as the text", audio_config={"output_dim": 2048}
+    ),
     "qwen3_omni_moe": _mend(
         "asks for tokens around images and sounds, and for sizes of its talker",
         thinker_config=_AROUND,
@@ -173,6 +189,10 @@ MENDS: Mapping[str, Mend] = {
     "qwen4_exp": _mend("names no sizes of its indexer", text_config=_INDEXER),
     "qwen4_exp_text": _mend("names no sizes of its indexer", **_INDEXER),
     "reformer": _mend("its main head is a decoder", is_decoder=True),
+    "sapiens2": _mend(
+        "names no layers of its head",
+        head_config={"upsample_out_channels": [768, 768], "conv_out_channels": [768, 768]},
+    ),
     "t5gemma2_encoder": _mend(
         "its text part asks for it, and its image is smaller than its patches pooled",
         text_config={"dropout_rate": 0.0},
@@ -180,6 +200,10 @@ MENDS: Mapping[str, Mend] = {
     ),
     "timm_backbone": _mend("names no model", backbone="resnet18"),
     "time_series_transformer": _HORIZON,
+    "ultravbert": _mend(
+        "four patches do not divide the image",
+        vision_config={"image_size": 512, "patch_size": 16},
+    ),
     "vitmatte": _mend(
         "its encoder is wider than its decoder takes",
         backbone_config={"hidden_size": 384, "num_attention_heads": 6, "num_channels": 4},

@@ -77,8 +77,12 @@ def _true(*_: Any, **__: Any) -> bool:
 
 
 def _indices(x: Tensor, *_: Any, **__: Any) -> Tensor:
-    """Select everything: the indices themselves are then known, as far as there are so many."""
-    count = _number(x.numel())
+    """Select everything: the indices themselves are then known, as far as there are so many.
+
+    Nothing, where booleans are answered no.
+    """
+    ended = x.dtype is torch.bool and _truth and not _truth[-1]()
+    count = 0 if ended else _number(x.numel())
     found = x.new_empty((count, x.dim()), dtype=torch.long)
     if 0 < count <= x.numel() <= _INDICES:
         with unset_fake_temporarily():

@@ -15,7 +15,7 @@ from tpu_audit.trace.build import count_parameters
 from tpu_audit.trace.chance import seeded
 from tpu_audit.trace.fake import fake_mode, patched_for_fakes
 from tpu_audit.trace.inputs import build_inputs
-from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Probe
+from tpu_audit.trace.inputs.interface import Floats, InputContext, Inputs, Late, Probe
 from tpu_audit.trace.nearest import stand_in
 from tpu_audit.trace.own import STEP, make_program, own_folder
 from tpu_audit.trace.phases import RUNS
@@ -212,6 +212,8 @@ def _realise(value: Any, dtype: torch.dtype, device: str) -> Any:
     """Put an input on the device: floats unknown, integers known."""
     if isinstance(value, Floats):
         return torch.empty(value.shape, dtype=dtype, device=device)
+    if isinstance(value, Late):
+        return value.make(dtype, device)
     if isinstance(value, torch.Tensor):
         return value.to(device)
     if isinstance(value, list | tuple):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tpu_audit.trace.inputs import (
+    assistants,
     audio,
+    audio_video,
     codebooks,
     conversation,
     diffusion,
@@ -19,6 +21,7 @@ from tpu_audit.trace.inputs import (
     phi4,
     realtime,
     robotics,
+    sessions,
     speech,
     states,
     text,
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 BUILDERS: tuple[Builder, ...] = (
     timm.BUILDER,
     robotics.BUILDER,
+    sessions.BUILDER,
+    assistants.BUILDER,
+    audio_video.BUILDER,
     perceiver.BUILDER,
     phi4.BUILDER,
     codebooks.BUILDER,

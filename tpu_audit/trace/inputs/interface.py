@@ -20,6 +20,14 @@ class Floats:
     shape: tuple[int, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Late:
+    """An object of the model's own that holds tensors: made when the device is there."""
+
+    make: Callable[[torch.dtype, str], Any]
+    """(dtype of floats, device type) -> the object."""
+
+
 Probe = Callable[[Callable[..., Any], Mapping[str, Any]], Any]
 """(method, keyword arguments as in :attr:`Inputs.kwargs`) -> what the method returns."""
 
@@ -53,7 +61,7 @@ class InputContext:
 class Inputs:
     """Keyword arguments of what is run, and what was assumed to make them.
 
-    A value is :class:`Floats`, a real CPU tensor of integers or booleans (its values steer the
+    A value is :class:`Floats`, :class:`Late`, a real CPU tensor of integers or booleans (its values steer the
     model: token ids, masks, grids), a plain Python value, or a list or tuple of those.
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,14 @@ _TOKENS = 3
 _NOT_FOR_GENERATE = ("labels", "use_cache", "return_dict", "cache_position", "position_ids")
 _DECODER = "decoder_"
 _LOOP = "transformers/generation/"
+_OWN_LOOPS = {
+    "SpeechT5ForTextToSpeech": ("transformers/models/speecht5/", "speecht5.decoder.prenet"),
+}
+"""Class with a loop of its own -> the code that asks whether it has ended, and what each step of
+it begins with."""
+_PLAIN = "generation_config"
+_SEMANTIC = "semantic_generation_config"
+"""What Bark's first part calls its generation config."""
 
 
 class Enough(BaseException):
@@ -58,11 +67,12 @@ def run(subject: Subject) -> None:
     settled = settle(subject, subject.settings.kv_cache, _TOKENS)
     subject.assumptions.append(_say(settled, subject))
     generate: Any = subject.model.generate
-    call = partial(generate, **arguments, generation_config=settled)
+    call = partial(generate, **arguments, **{_config_name(subject): settled})
     hint = "the config or generation_config.json may be incomplete"
     recorder = subject.recorder
     # Only generation's own questions are answered no: it asks whether the text has ended.
-    goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(_LOOP))
+    loops = (_LOOP, *(path for path, _ in _OWN_LOOPS.values()))
+    goes_on = guesses.answering(lambda: not subject.places.issuer().startswith(loops))
     recorder.enter(PREFILL)
     try:
         casting = autocasting(subject.settings)
@@ -71,18 +81,37 @@ def run(subject: Subject) -> None:
     finally:
         recorder.enter(None)
     if DECODE not in recorder.ledgers:
+        _ended_at_once(subject)
+
+
+def _ended_at_once(subject: Subject) -> None:
+    """Tell of a ``generate()`` without a loop, as that of CTC heads: it has no decode."""
+    if _loops(subject.model):
         raise NotAuditedError(
             "generate() ended before it had decoded a second token",
             stage=Stage.TRACE,
             code="generate_ended",
         )
+    said = f"generate() of {type(subject.model).__name__} is a single step: it has no decode"
+    subject.assumptions.append(said)
+    if subject.settings.phase == DECODE:
+        raise NotAuditedError(
+            said, stage=Stage.TRACE, code="no_decode", skipped=True, hint="trace its prefill"
+        )
+
+
+def _loops(model: nn.Module) -> list[nn.Module]:
+    """Return the modules that a loop of generation runs, step by step."""
+    from transformers.generation.utils import GenerationMixin
+
+    if (own := _OWN_LOOPS.get(type(model).__name__)) is not None:
+        return [model.get_submodule(own[1])]
+    return [module for module in model.modules() if isinstance(module, GenerationMixin)]
 
 
 @contextlib.contextmanager
 def _steps(subject: Subject) -> Iterator[None]:
     """Turn the page at each step: a call of the outermost module that generates."""
-    from transformers.generation.utils import GenerationMixin
-
     depth = steps = 0
 
     def enter(_module: nn.Module, _args: Any) -> None:
@@ -100,7 +129,7 @@ def _steps(subject: Subject) -> Iterator[None]:
         nonlocal depth
         depth -= 1
 
-    generating = [m for m in subject.model.modules() if isinstance(m, GenerationMixin)]
+    generating = _loops(subject.model)
     handles = [m.register_forward_pre_hook(enter) for m in generating]
     handles += [m.register_forward_hook(leave, always_call=True) for m in generating]
     try:
@@ -141,9 +170,18 @@ def settle(subject: Subject, kv_cache: str, tokens: int) -> Any:
 _CACHES = {"dynamic": None, "static": "static"}
 
 
+def _config_name(subject: Subject) -> str:
+    generate: Any = subject.model.generate
+    return _SEMANTIC if _SEMANTIC in inspect.signature(generate).parameters else _PLAIN
+
+
 def _own_config(subject: Subject) -> Any:
     from transformers import GenerationConfig
+    from transformers.models.bark.generation_configuration_bark import BarkSemanticGenerationConfig
 
+    if _config_name(subject) == _SEMANTIC:
+        length = subject.inputs["input_ids"].shape[1]  # what its processor pads a text to
+        return BarkSemanticGenerationConfig(max_input_semantic_length=length)
     given = subject.spec.generation_config
     if given:
         return GenerationConfig.from_dict(dict(given))
@@ -162,7 +200,7 @@ def _settle_tokens(config: Any, subject: Subject) -> None:
 
 
 def _say(config: Any, subject: Subject) -> str:
-    how = "sampling" if config.do_sample else "greedy"
-    if (config.num_beams or 1) > 1:
+    how = "sampling" if getattr(config, "do_sample", False) else "greedy"
+    if (getattr(config, "num_beams", None) or 1) > 1:
         how += f", {config.num_beams} beams"
     return f"generate(): {how}, {subject.settings.kv_cache} cache, one step of decode"
