@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tpu_audit.types.model import ModelSpec
-from tpu_audit.types.trace import TraceSettings
 
 if TYPE_CHECKING:
     from op_registry.schema import Snapshot
+    from tpu_audit.types.trace import TraceSettings
 
 _SIZES: dict[str, Any] = {
     "hidden_size": 16,

@@ -123,3 +123,32 @@ def test_every_read_of_unknown_data_is_answered(record: Record, call: Callable[.
 
     assert sum(u.guesses for u in uses) == 1
     assert any(u.host_read for u in uses)
+
+
+def test_indices_of_an_unknown_mask_are_those_of_everything(record: Record) -> None:
+    """What is selected by a guess can be looped over: indices within the tensor, each once."""
+    seen: list[Any] = []
+
+    def call() -> None:
+        unknown = torch.empty(2, 2, device="tpu") > 0
+        seen.append(unknown.nonzero().tolist())
+
+    uses = record(call)
+
+    assert seen == [[[0, 0], [0, 1], [1, 0], [1, 1]]]
+    assert sum(u.guesses for u in uses) == 1
+
+
+def test_experts_share_what_is_split(record: Record) -> None:
+    """Sizes that take weights to know fill the tensor they split, and count as a guess."""
+    shapes: list[Any] = []
+
+    def call() -> None:
+        counts = (torch.empty(8, 3, device="tpu") > 0).long().sum(0).tolist()
+        shapes.append([part.shape[0] for part in torch.empty(8, 4, device="tpu").split(counts)])
+        shapes.append([part.shape[0] for part in torch.empty(3, 4, device="tpu").split([1, 1, 1])])
+
+    uses = record(call)
+
+    assert shapes == [[3, 3, 2], [1, 1, 1]]
+    assert [u.guesses for u in uses if "split" in u.op and u.inputs[0].shape[0] == 8] == [1]

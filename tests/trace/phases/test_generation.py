@@ -138,3 +138,53 @@ def test_a_class_without_generate_is_skipped(snapshot: Snapshot) -> None:
         generate(snapshot, config)
 
     assert (error.value.code, error.value.skipped) == ("no_generation", True)
+
+
+def test_a_single_step_has_no_decode(snapshot: Snapshot) -> None:
+    """A CTC head's generate() reads all frames at once: prefill shows it, decode is skipped."""
+    encoder = {
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 1,
+        "num_mel_bins": 80,
+    }
+    config = {
+        "architectures": ["ParakeetForCTC"],
+        "model_type": "parakeet_ctc",
+        "encoder_config": {"model_type": "parakeet_encoder", **encoder},
+        "vocab_size": 20,
+    }
+    traces = generate(snapshot, config)
+    assert list(traces) == ["prefill"]
+    assert "a single step: it has no decode" in " ".join(traces["prefill"].assumptions)
+    with pytest.raises(NotAuditedError, match="no decode") as error:
+        generate(snapshot, config, phase="decode")
+    assert error.value.skipped
+
+
+def test_a_loop_of_its_own_has_steps(snapshot: Snapshot) -> None:
+    """SpeechT5 loops until a threshold that weights decide: the second frame is its decode."""
+    sizes = {
+        "hidden_size": 16,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 16,
+        "decoder_ffn_dim": 16,
+        "speech_decoder_prenet_units": 16,
+        "speech_decoder_postnet_units": 16,
+        "speech_decoder_postnet_layers": 2,
+        "speaker_embedding_dim": 8,
+        "vocab_size": 40,
+    }
+    config = {"architectures": ["SpeechT5ForTextToSpeech"], "model_type": "speecht5", **sizes}
+    traces = generate(snapshot, config)
+    modules = {
+        phase: {module for use in trace.ops for module in use.modules}
+        for phase, trace in traces.items()
+    }
+    assert any("speecht5.encoder" in name for name in modules["prefill"])
+    assert not any("speecht5.encoder" in name for name in modules["decode"])
+    assert any("speecht5.decoder.prenet" in name for name in modules["decode"])

@@ -61,8 +61,9 @@ class InputContext:
 class Inputs:
     """Keyword arguments of what is run, and what was assumed to make them.
 
-    A value is :class:`Floats`, :class:`Late`, a real CPU tensor of integers or booleans (its values steer the
-    model: token ids, masks, grids), a plain Python value, or a list or tuple of those.
+    A value is :class:`Floats`, :class:`Late`, a real CPU tensor of integers or booleans (its
+    values steer the model: token ids, masks, grids), a plain Python value, or a list, tuple or
+    dictionary of those.
     """
 
     kwargs: dict[str, Any]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from tpu_audit.trace.inputs.interface import Builder, Floats, InputContext, Inputs, Late
 from tpu_audit.trace.inputs.signature import accepts
 from tpu_audit.trace.inputs.sizes import ImageSize, channels, image_size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OBJECT = 1
 
@@ -23,9 +20,9 @@ def applies(ctx: InputContext) -> bool:
     return accepts(ctx, "inference_session", "frame") and _kind(ctx) is not None
 
 
-def _kind(ctx: InputContext) -> Callable[..., Any] | None:
+def _kind(ctx: InputContext) -> Any:
     """Return the class of sessions, as the annotation names it, if it takes clicks."""
-    kind = ctx.parameters["inference_session"].annotation
+    kind: Any = ctx.parameters["inference_session"].annotation
     if isinstance(kind, str):
         kind = getattr(sys.modules[type(ctx.model).__module__], kind, None)
     return kind if hasattr(kind, "add_point_inputs") else None
@@ -41,7 +38,7 @@ def build(ctx: InputContext) -> Inputs:
     )
 
 
-def _session(kind: Callable[..., Any], size: ImageSize, dtype: torch.dtype, device: str) -> Any:
+def _session(kind: Any, size: ImageSize, dtype: torch.dtype, device: str) -> Any:
     places = ("inference_device", "inference_state_device", "video_storage_device")
     session = kind(
         video_height=size.height,
