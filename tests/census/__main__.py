@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
-    for command in (hub, mutants, counts, fixes, kinds, wheel):
+    for command in (hub, mutants, counts, fixes, kinds, wheel, every):
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
     counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)
