@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.census.architectures import census_architectures
 from tests.census.fixes import repair_trees
 from tests.census.hub import census
+from tests.census.hub_phases import census_phases
 from tests.census.mutate import mutate
 from tests.census.parameters import compare
 from tests.census.wheel import MODELS, agree
@@ -22,6 +23,9 @@ def main() -> int:
     args = _parser().parse_args()
     if args.command == "hub":
         well = census(args.folder, args.out, _tell)
+    elif args.command == "phases":
+        some = {"only": args.only, "phases": args.phases}
+        well = census_phases(args.folder, args.out, _tell, **some)
     elif args.command == "architectures":
         some = {"only": args.only, "every": args.sample, "phases": args.phases}
         well = census_architectures(args.hub, args.out, _tell, **some)
@@ -56,18 +60,23 @@ def _parser() -> argparse.ArgumentParser:
     kinds.add_argument("--hub", type=Path, help="configs in hub layout, preferred to defaults")
     kinds.add_argument("--only", nargs="+", default=(), metavar="TYPE", help="these types alone")
     kinds.add_argument("--sample", type=int, default=1, metavar="N", help="one type in N")
-    kinds.add_argument("--phases", nargs="+", default=PHASES, choices=PHASES)
+    every = commands.add_parser(
+        "phases", help="trace every config in all phases; writes hub_phases.md"
+    )
+    every.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these configs alone")
+    for command in (kinds, every):
+        command.add_argument("--phases", nargs="+", default=PHASES, choices=PHASES)
     wheel = commands.add_parser(
         "wheel", help="compare traces with the real torch_tpu; writes wheel_agreement.md"
     )
     wheel.add_argument("--python", required=True, help="an interpreter with torch-tpu")
     wheel.add_argument("--hub", type=Path, help="configs in hub layout, preferred to defaults")
     wheel.add_argument("--limit", type=int, default=MODELS, metavar="N", help="families to compare")
-    for command in (hub, mutants, counts):
+    for command in (hub, mutants, counts, every):
         command.add_argument(
             "folder", type=Path, help="configs in hub layout: org/model/config.json"
         )
-    for command in (hub, mutants, counts, fixes, kinds, wheel):
+    for command in (hub, mutants, counts, fixes, kinds, wheel, every):
         command.add_argument("--out", type=Path, default=REPORTS, help="folder of the reports")
     counts.add_argument("published", type=Path, help="CSV file with name and parameters_raw")
     mutants.add_argument("--count", type=int, default=2000)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import resource
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from op_registry.loader import load
 from tests.census.architectures_report import Run, lines, page, well
 from tests.census.auto_classes import auto_classes
+from tests.census.class_configs import candidates
 from tests.census.class_sweep import WORKERS, sweep_classes
+from tests.census.class_trace import ClassResult, Work
 from tests.census.hub_index import index_hub
 from tpu_audit.types.trace import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
-
-    from tests.census.class_trace import ClassResult
 
 
 def census_architectures(
@@ -35,16 +36,18 @@ def census_architectures(
     """
     chosen = set(only)
     listed = [classes for name, classes in auto_classes() if not chosen or name in chosen][::every]
-    began, cpu = time.monotonic(), _cpu_seconds()
+    began, cpu = time.monotonic(), cpu_seconds()
+    configs = partial(candidates, hub=index_hub(hub))
+    work = Work(configs=configs, registry=load(None), phases=phases)
     results: list[ClassResult] = []
-    for result in sweep_classes(listed, index_hub(hub), load(None), phases=phases):
+    for result in sweep_classes(listed, work):
         results.append(result)
-        tell(f"{len(results)} {_line(result)}")
+        tell(f"{len(results)} {line(result)}")
     run = Run(
         results=tuple(sorted(results, key=lambda r: (r.of.model_type, r.of.head))),
         types=len(listed),
         seconds=time.monotonic() - began,
-        cpu_seconds=_cpu_seconds() - cpu,
+        cpu_seconds=cpu_seconds() - cpu,
         workers=WORKERS,
         real=hub is not None,
     )
@@ -54,13 +57,14 @@ def census_architectures(
     return well(run)
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
     """Return the CPU time of this process and of all that it waited for."""
     own, others = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
 
-def _line(result: ClassResult) -> str:
+def line(result: ClassResult) -> str:
+    """Say in a line what came of a class."""
     phases = " ".join(
         f"{p.phase}:{'ok' if p.traced else p.code} {p.seconds + p.spent:.1f}s"
         for p in result.phases

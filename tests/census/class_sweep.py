@@ -9,15 +9,11 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING
 
 from tests.census.auto_classes import AutoClass
-from tests.census.class_trace import SETTINGS, ClassResult, PhaseResult, trace_type
+from tests.census.class_trace import ClassResult, PhaseResult, Work, trace_type
 from tests.census.warm import warm_up
-from tpu_audit.types.trace import PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from op_registry.schema import Snapshot
-    from tests.census.hub_index import HubIndex
+    from collections.abc import Iterator, Sequence
 
 WORKERS = 2
 
@@ -30,21 +26,16 @@ class _Running:
 
 
 def sweep_classes(
-    types: Sequence[list[AutoClass]],
-    hub: HubIndex,
-    registry: Snapshot,
-    *,
-    phases: Collection[str] = PHASES,
-    workers: int = WORKERS,
+    types: Sequence[list[AutoClass]], work: Work, *, workers: int = WORKERS
 ) -> Iterator[ClassResult]:
     """Yield a result for every class, as types come to their end."""
-    warm_up(registry, SETTINGS)
+    warm_up(work.registry, work.settings)
     waiting = list(reversed(types))
     running: dict[Connection, _Running] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                receiver, one = _start(waiting.pop(), hub, registry, phases)
+                receiver, one = _start(waiting.pop(), work)
                 running[receiver] = one
             for ready in wait(list(running)):
                 assert isinstance(ready, Connection)
@@ -58,12 +49,10 @@ def sweep_classes(
             one.process.kill()
 
 
-def _start(
-    classes: list[AutoClass], hub: HubIndex, registry: Snapshot, phases: Collection[str]
-) -> tuple[Connection, _Running]:
+def _start(classes: list[AutoClass], work: Work) -> tuple[Connection, _Running]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=trace_type, args=(classes, hub, registry, sender, phases))
+    process = context.Process(target=trace_type, args=(classes, work, sender))
     process.start()
     sender.close()
     return receiver, _Running(process=process, classes=classes)

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from op_registry.schema import Snapshot
 from tests.census.auto_classes import AutoClass
-from tests.census.class_configs import Candidate, candidates
+from tests.census.class_configs import Candidate
 from tpu_audit.types.errors import TpuAuditError
 from tpu_audit.types.trace import PHASES, TraceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
-    from op_registry.schema import Snapshot
-    from tests.census.hub_index import HubIndex
     from tpu_audit.types.trace import Trace
 
 SETTINGS = TraceSettings(seq_len=32, timeout_s=120)
 """Short sequences: a longer one changes sizes, and costs where a model loops over its tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """What to do for each class."""
+
+    configs: Callable[[AutoClass], Iterable[Candidate]]
+    """Configs to try, the best first."""
+    registry: Snapshot
+    phases: Collection[str] = PHASES
+    settings: TraceSettings = SETTINGS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +45,7 @@ class PhaseResult:
     calls: int = 0
     ops: int = 0
     guesses: int = 0
+    parameters: int = 0
     seconds: float
     """CPU time of the tracing process, seconds."""
     spent: float = 0.0
@@ -67,39 +79,30 @@ class ClassResult:
         return forward is not None and forward.traced
 
 
-def trace_type(
-    classes: Iterable[AutoClass],
-    hub: HubIndex,
-    registry: Snapshot,
-    sender: Connection,
-    phases: Collection[str] = PHASES,
-) -> None:
+def trace_type(classes: Iterable[AutoClass], work: Work, sender: Connection) -> None:
     """Send a result for each class; the whole life of a process."""
     from tpu_audit.trace.limits import settle, silence
 
     silence()
     settle()
     for one in classes:
-        sender.send(_trace_class(one, hub, registry, phases))
+        sender.send(_trace_class(one, work))
     sender.close()
 
 
-def _trace_class(
-    one: AutoClass, hub: HubIndex, registry: Snapshot, phases: Collection[str]
-) -> ClassResult:
+def _trace_class(one: AutoClass, work: Work) -> ClassResult:
     """Take the first config with which the forward pass is traced, else tell of the last."""
     found = _without_config(one)
     spent = 0.0
-    for candidate in candidates(one, hub):
+    for candidate in work.configs(one):
         if candidate.dtype != "bfloat16" and found.phases[0].stage != "trace":
             continue  # what cannot be built or fed cannot be in another dtype
         _import(one.name)
-        forward, traces = _run(candidate, "forward", registry)
+        forward, traces = _run(candidate, "forward", work)
         found = ClassResult(of=one, source=candidate.source, phases=(forward,))
         if traces:
-            rest = _further(one, candidate, set(phases) & set(traces[0].applies), registry)
-            whole = (replace(forward, spent=spent), *rest)
-            return replace(found, phases=whole)
+            rest = _further(one, candidate, set(work.phases) & set(traces[0].applies), work)
+            return replace(found, phases=(replace(forward, spent=spent), *rest))
         spent += forward.seconds
     return found
 
@@ -126,17 +129,17 @@ def _import(name: str) -> None:
 
 
 def _further(
-    one: AutoClass, candidate: Candidate, applies: set[str], registry: Snapshot
+    one: AutoClass, candidate: Candidate, applies: set[str], work: Work
 ) -> Iterator[PhaseResult]:
     if "prefill" in applies:
-        yield from _generate(candidate, registry)
+        yield from _generate(candidate, work)
     if one.head and "train" in applies:
-        yield _run(candidate, "train", registry)[0]
+        yield _run(candidate, "train", work)[0]
 
 
-def _generate(candidate: Candidate, registry: Snapshot) -> Iterator[PhaseResult]:
+def _generate(candidate: Candidate, work: Work) -> Iterator[PhaseResult]:
     """Yield prefill and decode, which one run shows; some classes have a single step only."""
-    prefill, traces = _run(candidate, "prefill", registry)
+    prefill, traces = _run(candidate, "prefill", work)
     yield prefill
     if not traces:
         yield replace(prefill, phase="decode", seconds=0.0)
@@ -144,16 +147,14 @@ def _generate(candidate: Candidate, registry: Snapshot) -> Iterator[PhaseResult]
         yield _done("decode", trace, seconds=0.0)
 
 
-def _run(
-    candidate: Candidate, phase: str, registry: Snapshot
-) -> tuple[PhaseResult, tuple[Trace, ...]]:
+def _run(candidate: Candidate, phase: str, work: Work) -> tuple[PhaseResult, tuple[Trace, ...]]:
     """Trace one phase; return what to tell of it, and the traces of all phases that it showed."""
     from tpu_audit.trace.isolate import trace_isolated
 
-    settings = replace(SETTINGS, phase=phase, dtype=candidate.dtype)
+    settings = replace(work.settings, phase=phase, dtype=candidate.dtype)
     before = _children()
     try:
-        traces = trace_isolated(candidate.spec, settings, registry)
+        traces = trace_isolated(candidate.spec, settings, work.registry)
     except TpuAuditError as error:
         lost = PhaseResult(
             phase=phase,
@@ -173,6 +174,7 @@ def _done(phase: str, trace: Trace, *, seconds: float) -> PhaseResult:
         calls=sum(use.count for use in trace.ops),
         ops=len({use.op for use in trace.ops}),
         guesses=sum(use.guesses for use in trace.ops),
+        parameters=trace.parameters,
         seconds=seconds,
         mib=_peak(),
     )

@@ -55,7 +55,7 @@ def class_exists(path: Path) -> bool:
     except (ValueError, LookupError, TypeError):
         return False
     known = isinstance(name, str) and find_spec(library) is not None
-    return known and hasattr(import_module(library), name)
+    return known and name in dir(import_module(library))  # lazily: nothing is loaded
 
 
 def share(outcomes: Sequence[Outcome], here: dict[str, bool]) -> float:
